@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Requester: turns send requests into packets and keeps them until they are
+ * completed (IBTA 9.7.3-9.7.7). The half that listens to the peer's answers is
+ * rxo_ack.h; both work on struct rxo_req.
+ *
+ * Three phases per packet: rxo_req_next() decides, the caller reads the payload
+ * from memory and transmits, rxo_req_sent() commits. Nothing has changed if the
+ * caller never commits.
+ *
+ * Context: the owner of the QP. No locks, clock or allocation in here.
+ */
+#ifndef RXO_REQ_H
+#define RXO_REQ_H
+
+#include "rxo_wire.h"
+#include "rxo_wqe.h"
+#include "rxo_retry.h"
+
+/* Set at modify QP; may change between packets where the verbs allow it. */
+struct rxo_req_cfg {
+	u32 mtu;		/* path MTU, payload bytes */
+	u32 dqpn;
+	u16 pkey;
+	u8 max_rd_atomic;	/* outstanding READs */
+	u8 timeout;		/* 5-bit codes as in the verbs */
+	u8 retry_cnt;
+	u8 rnr_retry;
+	u32 window;		/* packets in flight at most, 1 .. 2^22 */
+	u32 ack_every;		/* ask for an ACK at least this often, packets */
+};
+
+struct rxo_req {
+	struct rxo_req_cfg cfg;
+	struct rxo_retry retry;
+	/*
+	 * Ring of private requests, free-running indices:
+	 * tail <= cur <= head, head - tail <= mask + 1.
+	 */
+	struct rxo_swqe *wqe;	/* mask + 1 records, owned by the caller */
+	u32 mask;
+	u32 tail;		/* oldest that is not completed */
+	u32 cur;		/* the one being sent; == head: nothing to send */
+	u32 head;		/* next free */
+	struct rxo_psn psn;	/* next to send; before max after a go-back */
+	struct rxo_psn max;	/* high-water mark: first PSN never sent */
+	struct rxo_psn una;	/* oldest not acknowledged */
+	u32 rd_out;		/* READ requests sent and not completed */
+	u32 since_ackreq;	/* packets since AckReq was last set */
+	bool failed;		/* a request failed: nothing is sent any more */
+	bool draining;		/* SQD: finish begun messages, start none */
+	/* private to rxo_req.c and rxo_ack.c */
+	u32 una_idx;		/* request that una lies in; tail .. una_idx - 1
+				 * are complete
+				 */
+	u8 mtu_shift;
+	u32 rd_part;		/* PSNs of one READ request at most, 2^n */
+	struct rxo_psn rd_again; /* last READ request from within a part */
+	bool gap_known;		/* una was asked for again because of a gap */
+	/* counters, monotonic */
+	u64 n_retransmit;	/* packets sent again */
+	u64 n_timeout;
+	u64 n_rnr;
+	u64 n_seq_nak;
+	u64 n_implied_nak;
+};
+
+enum rxo_req_kind {
+	RXO_REQ_IDLE,		/* everything posted has been sent */
+	RXO_REQ_WAIT,		/* cannot send now; see wait */
+	RXO_REQ_SEND,		/* transmit pkt */
+};
+
+enum rxo_req_wait {
+	RXO_WAIT_NONE,
+	RXO_WAIT_WINDOW,	/* in-flight limit */
+	RXO_WAIT_FENCE,
+	RXO_WAIT_READ_LIMIT,	/* max_rd_atomic */
+	RXO_WAIT_RNR,
+	RXO_WAIT_DRAIN,
+	RXO_WAIT_FAILED,	/* a failed request waits for those before it */
+};
+
+struct rxo_req_act {
+	enum rxo_req_kind kind;
+	enum rxo_req_wait wait;
+	u32 slot;		/* index & mask of the request */
+	u32 offset;		/* first payload byte within the message */
+	u32 len;		/* payload bytes to put in this packet */
+	u32 npsn;		/* PSNs that it takes: 1, or a READ's responses */
+	bool retransmit;
+	struct rxo_pkt pkt;	/* complete but for the payload */
+};
+
+enum rxo_req_result {
+	RXO_SENT,		/* handed to the network (it may still be lost) */
+	RXO_SENT_BUSY,		/* not sent, try the same packet later */
+	RXO_SENT_LOC_PROT,	/* scatter list of the request is not accessible */
+	RXO_SENT_LOC_QP_OP,	/* request cannot be executed here */
+};
+
+/* @wqe: array of @mask + 1 (a power of two) records. QP is in RESET. */
+void rxo_req_init(struct rxo_req *req, struct rxo_swqe *wqe, u32 mask);
+/* Enter RTS: set attributes and the first PSN. */
+void rxo_req_start(struct rxo_req *req, const struct rxo_req_cfg *cfg,
+		   struct rxo_psn first);
+/* Change attributes later (RTS, SQD). */
+void rxo_req_modify(struct rxo_req *req, const struct rxo_req_cfg *cfg);
+
+/* Room for another request? */
+bool rxo_req_has_room(const struct rxo_req *req);
+/* The record to fill in; its slot is head & mask. Only if there is room. */
+struct rxo_swqe *rxo_req_slot(struct rxo_req *req);
+/* Take the record over. A record with a status other than success is a request
+ * that failed validation: it fails in its turn.
+ */
+void rxo_req_push(struct rxo_req *req);
+
+void rxo_req_next(const struct rxo_req *req, u64 now, struct rxo_req_act *act);
+void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
+		  enum rxo_req_result result, u64 now);
+
+/* A request that has ended, oldest first. */
+struct rxo_req_done {
+	u32 slot;
+	enum rxo_status status;
+	bool wants_cqe;		/* signalled, or not successful */
+	u8 wr_opcode;		/* enum rxe_ordered_wr_opcode */
+	u64 wr_id;
+	u32 byte_len;
+};
+
+/**
+ * rxo_req_pop - take the oldest request if it has ended
+ * @flush: the QP is in ERR: everything has ended, with a flush error unless it
+ *	has a result of its own
+ *
+ * When a request with an error comes out, req->failed is set and the caller
+ * moves the QP to ERR. Return: false if there is none.
+ */
+bool rxo_req_pop(struct rxo_req *req, bool flush, struct rxo_req_done *done);
+
+/* All sent messages acknowledged and completed, none begun? (SQD drained) */
+bool rxo_req_is_drained(const struct rxo_req *req);
+
+/* Next instant for rxo_req_expire(), or U64_MAX. */
+u64 rxo_req_deadline(const struct rxo_req *req);
+
+/*
+ * The clock has reached the deadline: end an RNR wait, go back after a
+ * time-out, or fail the oldest outstanding request when retries are used up.
+ * Then rxo_req_pop() and rxo_req_next() as usual. Harmless when called early.
+ */
+void rxo_req_expire(struct rxo_req *req, u64 now);
+
+/* Opcode of a successful completion. */
+enum rxo_wc_opcode rxo_req_wc_opcode(u8 wr_opcode);
+
+/* ------------------------------------------ between rxo_req.c and rxo_ack.c */
+
+/*
+ * A READ is asked for in parts of at most this many PSNs, so that PSNs which
+ * meet stay comparable even for 2 GiB at the smallest MTU. To the peer each
+ * part is a READ of its own; the PSNs are the same as without parts.
+ */
+#define RXO_READ_PART (1u << 22)
+
+static inline struct rxo_swqe *rxo_req_at(const struct rxo_req *req, u32 idx)
+{
+	return &req->wqe[idx & req->mask];
+}
+
+static inline bool rxo_req_is_read(const struct rxo_swqe *wqe)
+{
+	return wqe->opcode == RXE_ORDERED_WR_RDMA_READ;
+}
+
+/* First and last PSN of the part of a started READ that @psn lies in. */
+struct rxo_req_part {
+	struct rxo_psn first;
+	struct rxo_psn last;
+};
+
+struct rxo_req_part rxo_req_part(const struct rxo_req *req,
+				 const struct rxo_swqe *wqe,
+				 struct rxo_psn psn);
+
+/*
+ * The peer has acknowledged all before @to (in una .. max). Completes SEND and
+ * WRITE; stops at a READ, whose acknowledgement is its data, and at a failed
+ * request. Return: did una get to @to?
+ */
+bool rxo_req_advance(struct rxo_req *req, struct rxo_psn to, u64 now);
+/* The READ packet at una has been placed. */
+void rxo_req_advance_read(struct rxo_req *req, u64 now);
+/* The next packet to send is una. */
+void rxo_req_go_back(struct rxo_req *req);
+/* Go back to una at the price of a transport retry; none left: fail there. */
+void rxo_req_retry(struct rxo_req *req);
+/* Request @idx has failed; keep an earlier verdict. Nothing after it is sent. */
+void rxo_req_fail(struct rxo_req *req, u32 idx, enum rxo_status status);
+
+#endif /* RXO_REQ_H */

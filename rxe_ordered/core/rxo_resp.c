@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Responder: sequence, message rules, duplicates, the answers owed. See
+ * rxo_resp.h for the calls.
+ *
+ * Answers leave in an order in which none contradicts an earlier one at a
+ * requester that takes them as cumulative: an ACK waits for READ responses with
+ * smaller PSNs, a NAK, which stands for the expected PSN, for all of them.
+ */
+#include "rxo_key.h"
+#include "rxo_resp.h"
+
+void rxo_resp_init(struct rxo_resp *resp)
+{
+	memset(resp, 0, sizeof(*resp));
+}
+
+static void rxo_resp_set_cfg(struct rxo_resp *resp,
+			     const struct rxo_resp_cfg *cfg)
+{
+	resp->cfg = *cfg;
+	RXO_ASSERT(cfg->max_dest_rd_atomic <= RXO_MAX_RD_ATOMIC);
+	if (cfg->max_dest_rd_atomic > RXO_MAX_RD_ATOMIC)
+		resp->cfg.max_dest_rd_atomic = RXO_MAX_RD_ATOMIC;
+}
+
+void rxo_resp_start(struct rxo_resp *resp, const struct rxo_resp_cfg *cfg,
+		    struct rxo_psn first)
+{
+	rxo_resp_set_cfg(resp, cfg);
+	RXO_ASSERT(cfg->mtu >= RXO_MIN_MTU && cfg->mtu <= RXO_MAX_MTU &&
+		   !(cfg->mtu & (cfg->mtu - 1)));
+	resp->mtu_shift = 8;
+	while (resp->mtu_shift < 12 && cfg->mtu > 1u << resp->mtu_shift)
+		resp->mtu_shift++;
+	resp->epsn = first;
+	resp->ack_psn = rxo_psn_sub(first, 1);
+}
+
+/* The path MTU is fixed from RTR on. */
+void rxo_resp_modify(struct rxo_resp *resp, const struct rxo_resp_cfg *cfg)
+{
+	u32 mtu = resp->cfg.mtu;
+
+	rxo_resp_set_cfg(resp, cfg);
+	resp->cfg.mtu = mtu;
+	resp->res_count = min(resp->res_count,
+			      (u32)resp->cfg.max_dest_rd_atomic);
+}
+
+static u32 rxo_resp_npsn(const struct rxo_resp *resp, u32 len)
+{
+	return len ? ((len - 1) >> resp->mtu_shift) + 1 : 1;
+}
+
+/* ------------------------------------------------------------ READ replies */
+
+static struct rxo_rd_res *rxo_resp_res(struct rxo_resp *resp, u32 idx)
+{
+	return &resp->res[idx % RXO_MAX_RD_ATOMIC];
+}
+
+static struct rxo_rd_job *rxo_resp_job(struct rxo_resp *resp, u32 idx)
+{
+	return &resp->job[idx % RXO_MAX_RD_ATOMIC];
+}
+
+static const struct rxo_rd_job *rxo_resp_first_job(const struct rxo_resp *resp)
+{
+	return &resp->job[resp->job_tail % RXO_MAX_RD_ATOMIC];
+}
+
+static bool rxo_resp_has_job(const struct rxo_resp *resp)
+{
+	return resp->job_tail != resp->job_head;
+}
+
+/* The pending job of a resource, of which there is at most one, or NULL. */
+static struct rxo_rd_job *rxo_resp_job_of(struct rxo_resp *resp, u32 res)
+{
+	u32 i;
+
+	for (i = resp->job_tail; i != resp->job_head; i++) {
+		struct rxo_rd_job *job = rxo_resp_job(resp, i);
+
+		if (job->res == res)
+			return job;
+	}
+	return NULL;
+}
+
+/* READ requests that are answered for the first time. */
+static u32 rxo_resp_fresh_jobs(struct rxo_resp *resp)
+{
+	u32 n = 0;
+	u32 i;
+
+	for (i = resp->job_tail; i != resp->job_head; i++)
+		n += !rxo_resp_job(resp, i)->replay;
+	return n;
+}
+
+/*
+ * Forget replays of resources that are no longer kept: the peer may have only
+ * so many READs outstanding, so it has had those answers. This also bounds the
+ * jobs, one for each resource kept.
+ */
+static void rxo_resp_prune_jobs(struct rxo_resp *resp)
+{
+	u32 to = resp->job_tail;
+	u32 i;
+
+	for (i = resp->job_tail; i != resp->job_head; i++) {
+		const struct rxo_rd_job *job = rxo_resp_job(resp, i);
+
+		if (job->replay && resp->res_head - job->res > resp->res_count)
+			continue;
+		if (to != i)
+			*rxo_resp_job(resp, to) = *job;
+		to++;
+	}
+	resp->job_head = to;
+}
+
+static void rxo_resp_push_job(struct rxo_resp *resp,
+			      const struct rxo_rd_job *job)
+{
+	RXO_ASSERT(resp->job_head - resp->job_tail < RXO_MAX_RD_ATOMIC);
+	*rxo_resp_job(resp, resp->job_head++) = *job;
+}
+
+/* A new READ request has been accepted. */
+static void rxo_resp_add_read(struct rxo_resp *resp, const struct rxo_pkt *pkt)
+{
+	u32 idx = resp->res_head++;
+	struct rxo_rd_res *res = rxo_resp_res(resp, idx);
+	struct rxo_rd_job job = {
+		.next = pkt->psn,
+		.from = pkt->psn,
+		.res = idx,
+		.end = pkt->dma_len,
+	};
+
+	resp->res_count = min(resp->res_count + 1,
+			      (u32)resp->cfg.max_dest_rd_atomic);
+	rxo_resp_prune_jobs(resp);
+	res->first = pkt->psn;
+	res->last = rxo_psn_add(pkt->psn,
+				rxo_resp_npsn(resp, pkt->dma_len) - 1);
+	res->va = pkt->va;
+	res->rkey = pkt->rkey;
+	res->len = pkt->dma_len;
+	res->msn = resp->msn;
+	job.last = res->last;
+	rxo_resp_push_job(resp, &job);
+}
+
+/*
+ * Does a duplicate READ ask for a piece of @res? If so, fill in @job. The
+ * requester may ask for what it misses only, in whole packets from the front.
+ */
+static bool rxo_resp_maps(const struct rxo_resp *resp,
+			  const struct rxo_rd_res *res,
+			  const struct rxo_pkt *pkt, struct rxo_rd_job *job)
+{
+	u32 off;
+
+	if (!rxo_psn_in(pkt->psn, res->first, res->last))
+		return false;
+	off = (u32)rxo_psn_diff(pkt->psn, res->first) << resp->mtu_shift;
+	if (pkt->rkey != res->rkey || pkt->va != res->va + off ||
+	    pkt->dma_len > res->len - off || (!pkt->dma_len && res->len))
+		return false;
+	job->next = pkt->psn;
+	job->from = pkt->psn;
+	job->last = rxo_psn_add(pkt->psn,
+				rxo_resp_npsn(resp, pkt->dma_len) - 1);
+	job->end = off + pkt->dma_len;
+	job->replay = true;
+	return true;
+}
+
+/* IBTA 9.7.5.1.5, 9.9.3: a duplicate READ is executed again. */
+static void rxo_resp_dup_read(struct rxo_resp *resp, const struct rxo_pkt *pkt,
+			      struct rxo_resp_act *act)
+{
+	struct rxo_rd_job *pending, job = {};
+	u32 n;
+
+	act->kind = RXO_RESP_DROP;
+	act->drop = RXO_DROP_DUP;
+	/* Newest first: an old one may be from before the PSNs wrapped. */
+	for (n = 1; n <= resp->res_count; n++) {
+		job.res = resp->res_head - n;
+		if (rxo_resp_maps(resp, rxo_resp_res(resp, job.res), pkt, &job))
+			break;
+	}
+	if (n > resp->res_count)
+		return;
+	pending = rxo_resp_job_of(resp, job.res);
+	if (!pending) {
+		act->kind = RXO_RESP_NONE;
+		rxo_resp_push_job(resp, &job);
+		return;
+	}
+	/* All of it is still to come. */
+	if (!rxo_psn_before(job.next, pending->next) && job.end == pending->end)
+		return;
+	/* Partly sent, and that was lost: start over from where it asks. */
+	act->kind = RXO_RESP_NONE;
+	job.replay = pending->replay;
+	*pending = job;
+}
+
+/* ---------------------------------------------------------------- receive */
+
+static void rxo_resp_owe_nak(struct rxo_resp *resp, struct rxo_psn psn,
+			     u8 syndrome)
+{
+	resp->nak_owed = true;
+	resp->nak_psn = psn;
+	resp->nak_syndrome = syndrome;
+}
+
+static void rxo_resp_fail(struct rxo_resp *resp, enum rxo_nak nak)
+{
+	rxo_resp_owe_nak(resp, resp->epsn,
+			 rxo_aeth_make(RXO_AETH_NAK, (u8)nak));
+	resp->failed = true;
+}
+
+/* The peer broke a rule: rxo_resp_done() reports it. */
+static void rxo_resp_refuse(struct rxo_resp *resp, struct rxo_resp_act *act,
+			    enum rxo_nak nak)
+{
+	act->kind = RXO_RESP_NONE;
+	rxo_resp_fail(resp, nak);
+	resp->fatal_due = true;
+}
+
+/* IBTA 9.7.5.2.4: a gap is reported once, until the missing packet arrives. */
+static void rxo_resp_rx_ahead(struct rxo_resp *resp, struct rxo_resp_act *act)
+{
+	if (resp->seq_nak_sent) {
+		act->kind = RXO_RESP_DROP;
+		act->drop = RXO_DROP_SEQ;
+		return;
+	}
+	act->kind = RXO_RESP_NONE;
+	rxo_resp_owe_nak(resp, resp->epsn,
+			 rxo_aeth_make(RXO_AETH_NAK, RXO_NAK_PSN));
+	resp->seq_nak_sent = true;
+	resp->n_seq_nak++;
+}
+
+/*
+ * Executed before; nothing about the message in progress changes. A SEND or
+ * WRITE is acknowledged again, cumulatively (IBTA 9.7.5.1.2).
+ */
+static void rxo_resp_rx_dup(struct rxo_resp *resp, const struct rxo_pkt *pkt,
+			    u8 class, struct rxo_resp_act *act)
+{
+	resp->n_dup++;
+	if (class == RXO_CLASS_READ) {
+		rxo_resp_dup_read(resp, pkt, act);
+	} else if (class == RXO_CLASS_ATOMIC) {
+		act->kind = RXO_RESP_DROP;	/* none was ever executed */
+		act->drop = RXO_DROP_DUP;
+	} else {
+		act->kind = RXO_RESP_NONE;
+		resp->ack_owed = true;
+	}
+}
+
+/* IBTA 9.7.4.1.2 to 9.7.4.1.4: order of opcodes, supported ones. */
+static bool rxo_resp_is_in_message(const struct rxo_resp *resp,
+				   const struct rxo_opcode_info *info)
+{
+	if (info->class == RXO_CLASS_ATOMIC || (info->hdrs & RXO_HDR_IETH))
+		return false;		/* not offered */
+	if (resp->msg_class == RXO_CLASS_NONE)
+		return info->pos & RXO_POS_FIRST;
+	return info->class == resp->msg_class && !(info->pos & RXO_POS_FIRST);
+}
+
+/* IBTA 9.7.4.1.6. */
+static bool rxo_resp_length_fits(const struct rxo_resp *resp, u8 pos, u32 len)
+{
+	if (!(pos & RXO_POS_LAST))
+		return len == resp->cfg.mtu;
+	return len <= resp->cfg.mtu && (len || (pos & RXO_POS_FIRST));
+}
+
+static void rxo_resp_rx_send(struct rxo_resp *resp, u8 pos,
+			     struct rxo_resp_act *act)
+{
+	u32 len = act->pkt.payload_len;
+
+	/* The sum must stay a legal message, whatever the receive buffers. */
+	if (resp->msg_off > RXO_MAX_MSG - len) {
+		rxo_resp_refuse(resp, act, RXO_NAK_INV_REQ);
+		return;
+	}
+	act->kind = RXO_RESP_RECV;
+	act->need_recv = !resp->have_recv;
+	act->last = pos & RXO_POS_LAST;
+	act->offset = resp->msg_off;
+	act->len = len;
+}
+
+static void rxo_resp_rx_write(struct rxo_resp *resp, u8 pos, bool with_imm,
+			      struct rxo_resp_act *act)
+{
+	const struct rxo_pkt *pkt = &act->pkt;
+	bool first = pos & RXO_POS_FIRST;
+	bool last = pos & RXO_POS_LAST;
+	u64 va = first ? pkt->va : resp->wr_va;
+	u32 total = first ? pkt->dma_len : resp->wr_len;
+	u32 off = first ? 0 : resp->msg_off;
+
+	if (!(resp->cfg.access & RXO_ACCESS_REMOTE_WRITE)) {
+		rxo_resp_refuse(resp, act, RXO_NAK_REM_ACCESS);
+		return;
+	}
+	/* All lengths together are what the RETH announced, no more, no less. */
+	if (total > RXO_MAX_MSG || pkt->payload_len > total - off ||
+	    (last && pkt->payload_len != total - off)) {
+		rxo_resp_refuse(resp, act, RXO_NAK_INV_REQ);
+		return;
+	}
+	act->kind = RXO_RESP_WRITE;
+	act->check = first && total;
+	act->check_va = va;
+	act->check_len = total;
+	act->need_recv = last && with_imm && !resp->have_recv;
+	act->last = last;
+	act->offset = off;
+	act->len = pkt->payload_len;
+	act->va = va + off;
+	act->rkey = first ? pkt->rkey : resp->wr_rkey;
+}
+
+static void rxo_resp_rx_read(struct rxo_resp *resp, struct rxo_resp_act *act)
+{
+	const struct rxo_pkt *pkt = &act->pkt;
+
+	if (!(resp->cfg.access & RXO_ACCESS_REMOTE_READ)) {
+		rxo_resp_refuse(resp, act, RXO_NAK_REM_ACCESS);
+		return;
+	}
+	/* IBTA 9.7.4.1.3: more than was agreed on. */
+	if (pkt->dma_len > RXO_MAX_MSG ||
+	    rxo_resp_fresh_jobs(resp) >= resp->cfg.max_dest_rd_atomic) {
+		rxo_resp_refuse(resp, act, RXO_NAK_INV_REQ);
+		return;
+	}
+	act->kind = RXO_RESP_READ;
+	act->last = true;
+	act->check = pkt->dma_len;
+	act->check_va = pkt->va;
+	act->check_len = pkt->dma_len;
+	act->va = pkt->va;
+	act->rkey = pkt->rkey;
+}
+
+static void rxo_resp_rx_expected(struct rxo_resp *resp,
+				 const struct rxo_opcode_info *info,
+				 struct rxo_resp_act *act)
+{
+	/* Present again: should it fail for a moment, a new gap is news. */
+	resp->seq_nak_sent = false;
+
+	if (!rxo_resp_is_in_message(resp, info)) {
+		rxo_resp_refuse(resp, act, RXO_NAK_INV_REQ);
+		return;
+	}
+	if (info->class == RXO_CLASS_READ) {
+		rxo_resp_rx_read(resp, act);
+		return;
+	}
+	if (!rxo_resp_length_fits(resp, info->pos, act->pkt.payload_len))
+		rxo_resp_refuse(resp, act, RXO_NAK_INV_REQ);
+	else if (info->class == RXO_CLASS_SEND)
+		rxo_resp_rx_send(resp, info->pos, act);
+	else
+		rxo_resp_rx_write(resp, info->pos, info->hdrs & RXO_HDR_IMMDT,
+				  act);
+}
+
+void rxo_resp_rx(struct rxo_resp *resp, const struct rxo_pkt *pkt,
+		 struct rxo_resp_act *act)
+{
+	const struct rxo_opcode_info *info = rxo_opcode_info(pkt->opcode);
+
+	memset(act, 0, sizeof(*act));
+	act->pkt = *pkt;
+	if (info->is_response || info->class == RXO_CLASS_NONE) {
+		act->drop = RXO_DROP_QP_TYPE;	/* kind is DROP */
+		return;
+	}
+	if (resp->failed) {
+		act->drop = RXO_DROP_STATE;
+		return;
+	}
+	if (rxo_psn_after(pkt->psn, resp->epsn))
+		rxo_resp_rx_ahead(resp, act);
+	else if (rxo_psn_before(pkt->psn, resp->epsn))
+		rxo_resp_rx_dup(resp, pkt, info->class, act);
+	else
+		rxo_resp_rx_expected(resp, info, act);
+}
+
+/* ----------------------------------------------------------------- commit */
+
+/* The receive request in use, if any, ends with @status. */
+static void rxo_resp_end_recv(struct rxo_resp *resp, enum rxo_status status,
+			      struct rxo_resp_next_act *next)
+{
+	next->complete = true;
+	next->status = status;
+	next->opcode = resp->msg_class == RXO_CLASS_WRITE ?
+		       RXO_WC_RECV_RDMA_WITH_IMM : RXO_WC_RECV;
+	resp->have_recv = false;
+}
+
+static void rxo_resp_fatal(struct rxo_resp *resp, enum rxo_resp_event event,
+			   struct rxo_resp_next_act *next)
+{
+	next->fatal = true;
+	next->event = event;
+	/* The message will not end: its receive is flushed like the rest. */
+	if (resp->have_recv && !next->complete)
+		rxo_resp_end_recv(resp, RXO_WC_WR_FLUSH_ERR, next);
+}
+
+static void rxo_resp_event_of(struct rxo_resp *resp,
+			      struct rxo_resp_next_act *next)
+{
+	bool access = rxo_aeth_value(resp->nak_syndrome) == RXO_NAK_REM_ACCESS;
+
+	rxo_resp_fatal(resp, access ? RXO_RESP_EV_ACCESS : RXO_RESP_EV_REQ,
+		       next);
+}
+
+static void rxo_resp_complete_msg(struct rxo_resp *resp,
+				  const struct rxo_opcode_info *info,
+				  const struct rxo_resp_act *act,
+				  struct rxo_resp_next_act *next)
+{
+	resp->msn = (resp->msn + 1) & 0xffffff;
+	next->with_imm = info->hdrs & RXO_HDR_IMMDT;
+	if (info->class == RXO_CLASS_SEND || next->with_imm) {
+		next->complete = true;
+		next->status = RXO_WC_SUCCESS;
+		next->opcode = info->class == RXO_CLASS_SEND ?
+			       RXO_WC_RECV : RXO_WC_RECV_RDMA_WITH_IMM;
+		next->byte_len = act->offset + act->len;
+		next->imm = act->pkt.imm;
+		next->solicited = act->pkt.solicited;
+		resp->have_recv = false;
+	}
+	resp->msg_class = RXO_CLASS_NONE;
+	resp->msg_off = 0;
+}
+
+/* A SEND or WRITE packet has been executed. */
+static void rxo_resp_took_data(struct rxo_resp *resp,
+			       const struct rxo_opcode_info *info,
+			       const struct rxo_resp_act *act,
+			       struct rxo_resp_next_act *next)
+{
+	const struct rxo_pkt *pkt = &act->pkt;
+
+	if (info->class == RXO_CLASS_WRITE && (info->pos & RXO_POS_FIRST)) {
+		resp->wr_va = pkt->va;
+		resp->wr_rkey = pkt->rkey;
+		resp->wr_len = pkt->dma_len;
+	}
+	resp->msg_class = info->class;
+	resp->msg_off = act->offset + act->len;
+	resp->have_recv |= act->need_recv;
+	if (act->last)
+		rxo_resp_complete_msg(resp, info, act, next);
+	resp->ack_psn = pkt->psn;
+	resp->ack_msn = resp->msn;
+	resp->ack_owed |= pkt->ackreq;
+}
+
+static void rxo_resp_took(struct rxo_resp *resp, const struct rxo_resp_act *act,
+			  struct rxo_resp_next_act *next)
+{
+	const struct rxo_pkt *pkt = &act->pkt;
+	u32 npsn = 1;
+
+	RXO_ASSERT(rxo_psn_eq(pkt->psn, resp->epsn));
+	if (act->kind == RXO_RESP_READ) {
+		/* IBTA C9-148: a READ counts when it is executed, not sent. */
+		resp->msn = (resp->msn + 1) & 0xffffff;
+		npsn = rxo_resp_npsn(resp, pkt->dma_len);
+		rxo_resp_add_read(resp, pkt);
+	} else {
+		rxo_resp_took_data(resp, rxo_opcode_info(pkt->opcode), act,
+				   next);
+	}
+	resp->epsn = rxo_psn_add(resp->epsn, npsn);
+	/* A NAK that asked for this packet has been overtaken by it. */
+	resp->nak_owed = false;
+}
+
+/* IBTA 9.7.5.2.8: nothing has changed; the peer sends the same packet again. */
+static void rxo_resp_not_ready(struct rxo_resp *resp)
+{
+	rxo_resp_owe_nak(resp, resp->epsn,
+			 rxo_aeth_make(RXO_AETH_RNR, resp->cfg.min_rnr_timer));
+	/* The packets behind are dropped without a NAK of their own. */
+	resp->seq_nak_sent = true;
+	resp->n_rnr_nak++;
+}
+
+/*
+ * Execution failed for good (IBTA 9.9.3, classes A and C). An error of the
+ * receive request is reported by its completion, one that the peer caused by
+ * an event; a WRITE with immediate that is refused when its receive has been
+ * taken is a local access error of that receive (IBTA 11.6.2).
+ */
+static void rxo_resp_failed(struct rxo_resp *resp,
+			    const struct rxo_resp_act *act,
+			    enum rxo_resp_result result,
+			    struct rxo_resp_next_act *next)
+{
+	const struct rxo_opcode_info *info = rxo_opcode_info(act->pkt.opcode);
+	enum rxo_resp_event event = RXO_RESP_EV_NONE;
+
+	resp->msg_class = info->class;
+	switch (result) {
+	case RXO_RES_LOC_LEN:
+		rxo_resp_fail(resp, RXO_NAK_INV_REQ);
+		rxo_resp_end_recv(resp, RXO_WC_LOC_LEN_ERR, next);
+		break;
+	case RXO_RES_LOC_PROT:
+		rxo_resp_fail(resp, RXO_NAK_REM_OP);
+		rxo_resp_end_recv(resp, RXO_WC_LOC_PROT_ERR, next);
+		break;
+	case RXO_RES_RECV_BAD:
+		rxo_resp_fail(resp, RXO_NAK_REM_OP);
+		rxo_resp_end_recv(resp, RXO_WC_LOC_QP_OP_ERR, next);
+		break;
+	default:
+		rxo_resp_fail(resp, RXO_NAK_REM_ACCESS);
+		event = RXO_RESP_EV_ACCESS;
+		if (result == RXO_RES_PLACE_ACCESS && act->need_recv)
+			rxo_resp_end_recv(resp, RXO_WC_LOC_ACCESS_ERR, next);
+		break;
+	}
+	rxo_resp_fatal(resp, event, next);
+}
+
+void rxo_resp_done(struct rxo_resp *resp, const struct rxo_resp_act *act,
+		   enum rxo_resp_result result, struct rxo_resp_next_act *next)
+{
+	memset(next, 0, sizeof(*next));
+	if (act->kind == RXO_RESP_DROP)
+		return;
+	if (act->kind == RXO_RESP_NONE) {
+		if (resp->fatal_due)
+			rxo_resp_event_of(resp, next);
+		resp->fatal_due = false;
+		return;
+	}
+	if (result == RXO_RES_OK)
+		rxo_resp_took(resp, act, next);
+	else if (result == RXO_RES_NO_RECV)
+		rxo_resp_not_ready(resp);
+	else if (result != RXO_RES_BUSY)
+		rxo_resp_failed(resp, act, result, next);
+}
+
+/* --------------------------------------------------------------- transmit */
+
+bool rxo_resp_has_tx(const struct rxo_resp *resp)
+{
+	return resp->ack_owed || resp->nak_owed || rxo_resp_has_job(resp);
+}
+
+/* Is a response with a PSN before that of an ACK still to be sent? */
+static bool rxo_resp_ack_must_wait(const struct rxo_resp *resp)
+{
+	u32 i;
+
+	for (i = resp->job_tail; i != resp->job_head; i++) {
+		const struct rxo_rd_job *job = &resp->job[i % RXO_MAX_RD_ATOMIC];
+
+		if (rxo_psn_before(job->next, resp->ack_psn))
+			return true;
+	}
+	return false;
+}
+
+static void rxo_resp_fill_ack(struct rxo_psn psn, u8 syndrome, u32 msn,
+			      struct rxo_resp_tx *tx)
+{
+	tx->pkt.opcode = RXO_OP_ACK;
+	tx->pkt.psn = psn;
+	tx->pkt.syndrome = syndrome;
+	tx->pkt.msn = msn;
+}
+
+/* Position within the request that is answered, which may be a repetition. */
+static void rxo_resp_fill_read(const struct rxo_resp *resp,
+			       const struct rxo_rd_job *job,
+			       struct rxo_resp_tx *tx)
+{
+	const struct rxo_rd_res *res = &resp->res[job->res % RXO_MAX_RD_ATOMIC];
+	u32 off = ((job->next.v - res->first.v) & RXO_PSN_MASK) <<
+		  resp->mtu_shift;
+	bool first = rxo_psn_eq(job->next, job->from);
+	bool last = rxo_psn_eq(job->next, job->last);
+
+	tx->is_read = true;
+	tx->va = res->va + off;
+	tx->rkey = res->rkey;
+	tx->len = min(job->end - off, resp->cfg.mtu);
+	if (first)
+		tx->pkt.opcode = last ? RXO_OP_READ_RESP_ONLY :
+					RXO_OP_READ_RESP_FIRST;
+	else
+		tx->pkt.opcode = last ? RXO_OP_READ_RESP_LAST :
+					RXO_OP_READ_RESP_MIDDLE;
+	tx->pkt.psn = job->next;
+	tx->pkt.syndrome = rxo_aeth_make(RXO_AETH_ACK, RXO_AETH_NO_CREDITS);
+	tx->pkt.msn = res->msn;
+	tx->pkt.payload_len = tx->len;
+	tx->pkt.pad = -tx->len & 3;
+}
+
+bool rxo_resp_next(const struct rxo_resp *resp, struct rxo_resp_tx *tx)
+{
+	bool has_job = rxo_resp_has_job(resp);
+
+	memset(tx, 0, sizeof(*tx));
+	tx->pkt.dqpn = resp->cfg.dqpn;
+	tx->pkt.pkey = resp->cfg.pkey;
+	tx->pkt.migreq = true;	/* IBTA 17.2.8, as in requests */
+
+	if (resp->nak_owed && !has_job)
+		rxo_resp_fill_ack(resp->nak_psn, resp->nak_syndrome, resp->msn,
+				  tx);
+	else if (resp->ack_owed && !rxo_resp_ack_must_wait(resp))
+		rxo_resp_fill_ack(resp->ack_psn,
+				  rxo_aeth_make(RXO_AETH_ACK,
+						RXO_AETH_NO_CREDITS),
+				  resp->ack_msn, tx);
+	else if (has_job)
+		rxo_resp_fill_read(resp, rxo_resp_first_job(resp), tx);
+	else
+		return false;
+	tx->pkt.hdr_len = rxo_opcode_info(tx->pkt.opcode)->hdr_len;
+	return true;
+}
+
+/* The region of a READ has gone between two of its responses. */
+static void rxo_resp_tx_refused(struct rxo_resp *resp, struct rxo_psn psn,
+				struct rxo_resp_next_act *next)
+{
+	resp->job_tail = resp->job_head;
+	resp->ack_owed = false;
+	resp->failed = true;
+	resp->fatal_due = false;
+	rxo_resp_owe_nak(resp, psn,
+			 rxo_aeth_make(RXO_AETH_NAK, RXO_NAK_REM_ACCESS));
+	rxo_resp_event_of(resp, next);
+}
+
+void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
+		      enum rxo_resp_tx_result result,
+		      struct rxo_resp_next_act *next)
+{
+	struct rxo_rd_job *job;
+
+	memset(next, 0, sizeof(*next));
+	if (result == RXO_RESP_TX_BUSY)
+		return;
+	if (tx->is_read && result == RXO_RESP_TX_ACCESS) {
+		rxo_resp_tx_refused(resp, tx->pkt.psn, next);
+	} else if (tx->is_read) {
+		job = rxo_resp_job(resp, resp->job_tail);
+		job->next = rxo_psn_add(job->next, 1);
+		if (rxo_psn_after(job->next, job->last))
+			resp->job_tail++;
+	} else {
+		/* A NAK acknowledges all before it. */
+		resp->ack_owed = false;
+		if (rxo_aeth_type(tx->pkt.syndrome) != RXO_AETH_ACK)
+			resp->nak_owed = false;
+	}
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Responder: the peer's requests (IBTA 9.7.4, 9.7.5, 9.7.7, 9.9.3).
+ *
+ * rxo_resp_rx() looks at a packet and returns one decision; the caller touches
+ * memory as it says; rxo_resp_done() commits and may yield one more decision.
+ * What has to be sent (ACK, NAK, READ responses) is pulled with rxo_resp_next()
+ * at the end of a batch, so that acknowledgements coalesce and an answer never
+ * overtakes READ responses with smaller PSNs.
+ *
+ * Context: the owner of the QP.
+ */
+#ifndef RXO_RESP_H
+#define RXO_RESP_H
+
+#include "rxo_wire.h"
+#include "rxo_wqe.h"
+
+/* Upper limit of max_dest_rd_atomic. */
+#define RXO_MAX_RD_ATOMIC 64
+
+struct rxo_resp_cfg {
+	u32 mtu;
+	u32 dqpn;
+	u16 pkey;
+	u8 max_dest_rd_atomic;
+	u8 min_rnr_timer;	/* 5-bit code */
+	u32 access;		/* QP access flags, enum rxo_access remote bits */
+};
+
+/* A READ request that is kept so that it can be answered again. */
+struct rxo_rd_res {
+	struct rxo_psn first;
+	struct rxo_psn last;
+	u64 va;			/* of the byte that first carries */
+	u32 rkey;
+	u32 len;
+	u32 msn;		/* after its execution */
+};
+
+/* Responses still to be sent: the PSNs @next .. @last of resource @res. */
+struct rxo_rd_job {
+	struct rxo_psn next;
+	struct rxo_psn last;
+	u32 res;		/* free-running index */
+	struct rxo_psn from;	/* where the request began: this one is FIRST */
+	u32 end;		/* ends before this byte of the resource */
+	bool replay;		/* answers a duplicate */
+};
+
+struct rxo_resp {
+	struct rxo_resp_cfg cfg;
+	struct rxo_psn epsn;	/* expected */
+	u32 msn;
+	/* message in progress */
+	u8 msg_class;		/* enum rxo_class, NONE between messages */
+	u32 msg_off;		/* bytes placed so far */
+	u64 wr_va;		/* WRITE: RETH of the message */
+	u32 wr_rkey;
+	u32 wr_len;
+	bool have_recv;		/* a receive request is in use by the message */
+	/* answers owed */
+	bool ack_owed;
+	struct rxo_psn ack_psn;	/* newest SEND or WRITE packet executed; what
+				 * any ACK carries, since a READ is acknowledged
+				 * by its responses
+				 */
+	u32 ack_msn;		/* MSN after that packet */
+	bool nak_owed;
+	u8 nak_syndrome;
+	struct rxo_psn nak_psn;
+	bool seq_nak_sent;	/* one NAK per gap */
+	/* READ: the newest cfg.max_dest_rd_atomic resources, in PSN order */
+	struct rxo_rd_res res[RXO_MAX_RD_ATOMIC];
+	u32 res_head;		/* free running: next to use */
+	u32 res_count;		/* that are kept */
+	struct rxo_rd_job job[RXO_MAX_RD_ATOMIC];
+	u32 job_head;
+	u32 job_tail;		/* job_tail == job_head: no job */
+	bool failed;		/* class A/C error: nothing more is executed */
+	bool fatal_due;		/* rxo_resp_rx() found it, not reported yet */
+	u8 mtu_shift;
+	/* counters, monotonic */
+	u64 n_dup;
+	u64 n_seq_nak;
+	u64 n_rnr_nak;
+};
+
+enum rxo_resp_kind {
+	RXO_RESP_DROP,		/* see drop */
+	RXO_RESP_NONE,		/* taken; nothing to execute */
+	RXO_RESP_RECV,		/* SEND data or an immediate: see below */
+	RXO_RESP_WRITE,		/* WRITE data */
+	RXO_RESP_READ,		/* READ request: check access, then commit */
+};
+
+/*
+ * What the caller executes before rxo_resp_done().
+ *
+ * RECV: if need_recv, take the next receive request (none: RXO_RES_NO_RECV; bad
+ *	entry: RXO_RES_RECV_BAD). Place len bytes at offset of its scatter list
+ *	(not accessible: RXO_RES_LOC_PROT; beyond its length: RXO_RES_LOC_LEN).
+ * WRITE: if check, check_len bytes at check_va of rkey need remote write
+ *	(RXO_RES_ACCESS if refused; zero bytes are not checked). If need_recv (the
+ *	last packet, with immediate) take a receive request first, then place len
+ *	bytes at va (not accessible any more: RXO_RES_PLACE_ACCESS).
+ * READ: check_len bytes at check_va of rkey need remote read.
+ */
+struct rxo_resp_act {
+	enum rxo_resp_kind kind;
+	enum rxo_drop drop;
+	bool need_recv;
+	bool check;
+	bool last;		/* last packet of the message: the caller makes
+				 * its last byte visible last
+				 */
+	u32 offset;
+	u32 len;
+	u64 va;
+	u32 rkey;
+	u64 check_va;
+	u32 check_len;
+	struct rxo_pkt pkt;	/* the packet, for the commit */
+};
+
+enum rxo_resp_result {
+	RXO_RES_OK,
+	RXO_RES_NO_RECV,	/* RNR */
+	RXO_RES_RECV_BAD,	/* receive entry is malformed */
+	RXO_RES_LOC_LEN,	/* message longer than the receive buffers */
+	RXO_RES_LOC_PROT,	/* receive buffers are not accessible */
+	RXO_RES_ACCESS,		/* remote access refused, no receive taken */
+	RXO_RES_PLACE_ACCESS,	/* the region refused the write itself, after
+				 * the receive, if one was needed, was taken
+				 */
+	RXO_RES_BUSY,		/* out of memory or the like: drop, peer retries.
+				 * A receive request that was taken for this
+				 * packet stays with the caller and serves the
+				 * next need_recv.
+				 */
+};
+
+/* Follow-up of a commit. complete and fatal may both be set. */
+struct rxo_resp_next_act {
+	bool complete;		/* complete the receive request in use */
+	enum rxo_status status;
+	u32 opcode;		/* enum rxo_wc_opcode */
+	u32 byte_len;
+	bool with_imm;
+	__be32 imm;
+	bool solicited;
+	bool fatal;		/* move the QP to ERR once the NAK has been sent */
+	enum rxo_resp_event {
+		RXO_RESP_EV_NONE,
+		RXO_RESP_EV_ACCESS,	/* IB_EVENT_QP_ACCESS_ERR */
+		RXO_RESP_EV_REQ,	/* IB_EVENT_QP_REQ_ERR */
+		RXO_RESP_EV_FATAL,	/* IB_EVENT_QP_FATAL */
+	} event;
+};
+
+/* A packet to send. READ responses carry len bytes at va of rkey. */
+struct rxo_resp_tx {
+	bool is_read;
+	u64 va;
+	u32 rkey;
+	u32 len;
+	struct rxo_pkt pkt;
+};
+
+/* QP is in RESET. */
+void rxo_resp_init(struct rxo_resp *resp);
+/* Enter RTR: attributes and the first expected PSN. */
+void rxo_resp_start(struct rxo_resp *resp, const struct rxo_resp_cfg *cfg,
+		    struct rxo_psn first);
+void rxo_resp_modify(struct rxo_resp *resp, const struct rxo_resp_cfg *cfg);
+
+/* @pkt: request class opcode, already validated, for this QP. */
+void rxo_resp_rx(struct rxo_resp *resp, const struct rxo_pkt *pkt,
+		 struct rxo_resp_act *act);
+/*
+ * Commit every decision but DROP. A message error found in rxo_resp_rx() itself
+ * (bad opcode sequence, length) comes as kind NONE with the NAK owed and is
+ * reported by this call as fatal.
+ */
+void rxo_resp_done(struct rxo_resp *resp, const struct rxo_resp_act *act,
+		   enum rxo_resp_result result, struct rxo_resp_next_act *next);
+
+/* Is there anything to send? */
+bool rxo_resp_has_tx(const struct rxo_resp *resp);
+/* The next packet owed; false if none. Commit with rxo_resp_tx_done(). */
+bool rxo_resp_next(const struct rxo_resp *resp, struct rxo_resp_tx *tx);
+
+enum rxo_resp_tx_result {
+	RXO_RESP_TX_SENT,
+	RXO_RESP_TX_BUSY,	/* same packet again later */
+	RXO_RESP_TX_ACCESS,	/* region is gone: NAK instead, then fatal */
+};
+void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
+		      enum rxo_resp_tx_result result,
+		      struct rxo_resp_next_act *next);
+
+#endif /* RXO_RESP_H */

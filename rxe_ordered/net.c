@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * UDP port 4791 of each namespace, routes, and what a netdev says of its link.
+ *
+ * Locks: rxo_net.lock (a mutex, process context) guards users, sockets and the
+ * device list's writers; packets read the list under RCU.
+ */
+#include <linux/inetdevice.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/wait_bit.h>
+#include <net/addrconf.h>
+#include <net/ip.h>
+#include <net/inet_dscp.h>
+#include <net/ip6_route.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/route.h>
+#include <net/udp.h>
+#include <net/udp_tunnel.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+
+#include "core/rxo_wire.h"
+#include "net.h"
+
+struct rxo_net {
+	struct mutex lock;
+	struct socket *sk4;
+	struct socket *sk6;	/* NULL where IPv6 is off */
+	struct list_head devs;	/* rxo_dev.net_list, RCU */
+	unsigned int users;	/* length of devs: the port is open while > 0 */
+	unsigned int refs;	/* users, and those still waiting for readers */
+};
+
+static unsigned int rxo_net_id;
+static rxo_net_rx_t rxo_net_rx;
+
+static int rxo_net_encap_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	rxo_net_rx(sock_net(sk), skb);
+	return 0;
+}
+
+static int rxo_net_listen(struct net *net, int family, struct socket **out)
+{
+	struct udp_port_cfg port = {
+		.family = family,
+		.local_udp_port = htons(RXO_UDP_PORT),
+		.ipv6_v6only = family == AF_INET6,
+		.use_udp6_rx_checksums = family == AF_INET6,
+	};
+	struct udp_tunnel_sock_cfg cfg = {
+		.encap_type = 1,
+		.encap_rcv = rxo_net_encap_rcv,
+	};
+	struct socket *sock;
+	int err;
+
+	err = udp_sock_create(net, &port, &sock);
+	if (err)
+		return err;
+	setup_udp_tunnel_sock(net, sock, &cfg);
+	*out = sock;
+	return 0;
+}
+
+static int rxo_net_listen_all(struct net *net, struct rxo_net *rn)
+{
+	int err;
+
+	err = rxo_net_listen(net, AF_INET, &rn->sk4);
+	if (err)
+		return err;
+	err = rxo_net_listen(net, AF_INET6, &rn->sk6);
+	if (err == -EAFNOSUPPORT || err == -EPFNOSUPPORT)
+		return 0;
+	if (err) {
+		udp_tunnel_sock_release(rn->sk4);
+		rn->sk4 = NULL;
+	}
+	return err;
+}
+
+static void rxo_net_unlisten(struct rxo_net *rn)
+{
+	udp_tunnel_sock_release(rn->sk4);
+	rn->sk4 = NULL;
+	if (rn->sk6)
+		udp_tunnel_sock_release(rn->sk6);
+	rn->sk6 = NULL;
+}
+
+int rxo_net_open(struct rxo_dev *dev)
+{
+	struct rxo_net *rn = net_generic(dev->net, rxo_net_id);
+	int err = 0;
+
+	mutex_lock(&rn->lock);
+	if (!rn->users)
+		err = rxo_net_listen_all(dev->net, rn);
+	if (!err) {
+		rn->users++;
+		rn->refs++;
+		list_add_tail_rcu(&dev->net_list, &rn->devs);
+	}
+	mutex_unlock(&rn->lock);
+	return err;
+}
+
+void rxo_net_close(struct rxo_dev *dev)
+{
+	struct rxo_net *rn = net_generic(dev->net, rxo_net_id);
+
+	mutex_lock(&rn->lock);
+	list_del_rcu(&dev->net_list);
+	if (!--rn->users)
+		rxo_net_unlisten(rn);
+	mutex_unlock(&rn->lock);
+	synchronize_net();
+
+	/* Last: the namespace may be gone once its exit has seen no reference. */
+	mutex_lock(&rn->lock);
+	rn->refs--;
+	wake_up_var(&rn->refs);
+	mutex_unlock(&rn->lock);
+}
+
+struct rxo_dev *rxo_net_dev_rcu(struct net *net, const struct net_device *ndev)
+{
+	struct rxo_net *rn = net_generic(net, rxo_net_id);
+	struct rxo_dev *dev;
+
+	list_for_each_entry_rcu(dev, &rn->devs, net_list)
+		if (dev->ndev == ndev)
+			return dev;
+	return list_first_or_null_rcu(&rn->devs, struct rxo_dev, net_list);
+}
+
+static int __net_init rxo_net_ns_init(struct net *net)
+{
+	struct rxo_net *rn = net_generic(net, rxo_net_id);
+
+	mutex_init(&rn->lock);
+	INIT_LIST_HEAD(&rn->devs);
+	return 0;
+}
+
+static bool rxo_net_is_unused(struct rxo_net *rn)
+{
+	bool unused;
+
+	mutex_lock(&rn->lock);
+	unused = !rn->refs;
+	mutex_unlock(&rn->lock);
+	return unused;
+}
+
+/*
+ * A netdev that moves to the initial namespace when its own dies takes its
+ * device down by a work item; that one still uses this namespace.
+ */
+static void __net_exit rxo_net_ns_exit(struct net *net)
+{
+	struct rxo_net *rn = net_generic(net, rxo_net_id);
+
+	wait_var_event(&rn->refs, rxo_net_is_unused(rn));
+}
+
+static struct pernet_operations rxo_net_ops = {
+	.init = rxo_net_ns_init,
+	.exit = rxo_net_ns_exit,
+	.id = &rxo_net_id,
+	.size = sizeof(struct rxo_net),
+};
+
+int rxo_net_init(rxo_net_rx_t rx)
+{
+	rxo_net_rx = rx;
+	return register_pernet_subsys(&rxo_net_ops);
+}
+
+void rxo_net_exit(void)
+{
+	unregister_pernet_subsys(&rxo_net_ops);
+}
+
+/* ------------------------------------------------------------------ routes */
+
+int rxo_av_init(struct rxo_av *av, const struct rdma_ah_attr *attr, u32 sqpn,
+		u32 dqpn)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+	const struct ib_gid_attr *sgid = grh->sgid_attr;
+	struct net_device *ndev;
+	enum rdma_network_type type;
+
+	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
+		return -EINVAL;
+	if (sgid->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
+		return -EINVAL;
+	type = rdma_gid_attr_network_type(sgid);
+
+	memset(av, 0, sizeof(*av));
+	av->ipv6 = type == RDMA_NETWORK_IPV6;
+	av->tos = grh->traffic_class;
+	av->hop_limit = grh->hop_limit ?: 1;
+	av->flow_label = grh->flow_label & 0xfffff;
+	av->sport = htons(rdma_get_udp_sport(av->flow_label, sqpn, dqpn));
+	if (av->ipv6) {
+		memcpy(&av->saddr6, sgid->gid.raw, sizeof(av->saddr6));
+		memcpy(&av->daddr6, grh->dgid.raw, sizeof(av->daddr6));
+	} else {
+		if (!ipv6_addr_v4mapped((struct in6_addr *)grh->dgid.raw))
+			return -EINVAL;
+		memcpy(&av->saddr, sgid->gid.raw + 12, sizeof(av->saddr));
+		memcpy(&av->daddr, grh->dgid.raw + 12, sizeof(av->daddr));
+	}
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
+	if (!IS_ERR(ndev))
+		av->oif = ndev->ifindex;
+	rcu_read_unlock();
+	return IS_ERR(ndev) ? PTR_ERR(ndev) : 0;
+}
+
+/*
+ * The netdev of the source GID is the way out, except to an address of this
+ * host: that goes through loopback, which a bound lookup would not find.
+ */
+static struct dst_entry *rxo_net_route4(struct net *net,
+					const struct rxo_av *av)
+{
+	struct flowi4 fl4 = {
+		.flowi4_proto = IPPROTO_UDP,
+		.flowi4_tos = av->tos & INET_DSCP_MASK,
+		.saddr = av->saddr,
+		.daddr = av->daddr,
+		.fl4_sport = av->sport,
+		.fl4_dport = htons(RXO_UDP_PORT),
+	};
+	struct rtable *rt;
+
+	if (inet_addr_type(net, av->daddr) != RTN_LOCAL)
+		fl4.flowi4_oif = av->oif;
+	rt = ip_route_output_key(net, &fl4);
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+static struct dst_entry *rxo_net_route6(struct net *net,
+					const struct rxo_av *av)
+{
+	struct flowi6 fl6 = {
+		.flowi6_proto = IPPROTO_UDP,
+		.flowlabel = ip6_make_flowinfo(av->tos,
+					       htonl(av->flow_label)),
+		.saddr = av->saddr6,
+		.daddr = av->daddr6,
+		.fl6_sport = av->sport,
+		.fl6_dport = htons(RXO_UDP_PORT),
+	};
+
+	/* A link-local address is local only on the link it belongs to. */
+	if (ipv6_addr_type(&av->daddr6) & IPV6_ADDR_LINKLOCAL ||
+	    !ipv6_chk_addr(net, &av->daddr6, NULL, 0))
+		fl6.flowi6_oif = av->oif;
+	return ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
+}
+
+struct dst_entry *rxo_net_route(struct rxo_dev *dev, const struct rxo_av *av,
+				u32 *cookie)
+{
+	struct dst_entry *dst;
+
+	*cookie = 0;
+	if (!av->ipv6)
+		return rxo_net_route4(dev->net, av);
+	dst = rxo_net_route6(dev->net, av);
+	if (!IS_ERR(dst))
+		*cookie = rt6_get_cookie((struct rt6_info *)dst);
+	return dst;
+}
+
+/* ------------------------------------------------------------------- netdev */
+
+enum ib_mtu rxo_net_mtu(const struct net_device *ndev)
+{
+	/* Largest IB MTU that fits with all headers, or 0 below 256. */
+	return iboe_get_mtu(READ_ONCE(ndev->mtu));
+}
+
+enum ib_port_state rxo_net_port_state(const struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev) ?
+		IB_PORT_ACTIVE : IB_PORT_DOWN;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Bytes between packets and memory regions, by key. Every access checks the key
+ * again under a reference of its own: a region may go between two packets.
+ * By the owner of the QP.
+ */
+#include "mr.h"
+#include "qp_priv.h"
+
+/*
+ * Programs poll the last byte of a WRITE, so it must not become visible before
+ * the rest; a string move may store in any order.
+ */
+static void rxo_copy_last(u8 *dst, const u8 *src, u32 len)
+{
+	memcpy(dst, src, len - 1);
+	/* Pairs with the poller's load of the last byte, in program order. */
+	smp_wmb();
+	WRITE_ONCE(dst[len - 1], src[len - 1]);
+}
+
+/* Into a region that covers the range. */
+static void rxo_mr_write(struct rxo_mr *mr, u64 va, const u8 *src, u32 len,
+			 bool last)
+{
+	u32 n;
+	u8 *dst;
+
+	while (len) {
+		n = len;
+		dst = rxo_mr_ptr(mr, va, &n);
+		if (last && n == len)
+			rxo_copy_last(dst, src, n);
+		else
+			memcpy(dst, src, n);
+		va += n;
+		src += n;
+		len -= n;
+	}
+}
+
+static void rxo_mr_read(struct rxo_mr *mr, u64 va, u8 *dst, u32 len)
+{
+	u32 n;
+
+	while (len) {
+		n = len;
+		memcpy(dst, rxo_mr_ptr(mr, va, &n), n);
+		va += n;
+		dst += n;
+		len -= n;
+	}
+}
+
+/* Does @key allow this? Zero bytes touch nothing and are always allowed. */
+bool rxo_key_may_access(struct rxo_qp *qp, u32 key, u32 access, u64 va,
+			   u64 len)
+{
+	struct rxo_mr *mr;
+	bool ok;
+
+	if (!len)
+		return true;
+	mr = rxo_mr_get(qp->dev, key);
+	if (!mr)
+		return false;
+	ok = rxo_mr_check(mr, key, qp->pd, access, va, len) == RXO_KEY_OK;
+	rxo_mr_put(mr);
+	return ok;
+}
+
+/* One piece of memory by key: checked and copied under one reference. */
+bool rxo_key_write(struct rxo_qp *qp, u32 key, u32 access, u64 va,
+			  const u8 *src, u32 len, bool last)
+{
+	struct rxo_mr *mr;
+	bool ok;
+
+	if (!len)
+		return true;
+	mr = rxo_mr_get(qp->dev, key);
+	if (!mr)
+		return false;
+	ok = rxo_mr_check(mr, key, qp->pd, access, va, len) == RXO_KEY_OK;
+	if (ok)
+		rxo_mr_write(mr, va, src, len, last);
+	rxo_mr_put(mr);
+	return ok;
+}
+
+bool rxo_key_read(struct rxo_qp *qp, u32 key, u32 access, u64 va, u8 *dst,
+		  u32 len)
+{
+	struct rxo_mr *mr;
+	bool ok;
+
+	if (!len)
+		return true;
+	mr = rxo_mr_get(qp->dev, key);
+	if (!mr)
+		return false;
+	ok = rxo_mr_check(mr, key, qp->pd, access, va, len) == RXO_KEY_OK;
+	if (ok)
+		rxo_mr_read(mr, va, dst, len);
+	rxo_mr_put(mr);
+	return ok;
+}
+
+bool rxo_sge_read(struct rxo_qp *qp, const struct rxe_ordered_sge *sge, u32 n,
+		  u32 offset, u8 *dst, u32 len)
+{
+	u32 chunk;
+
+	for (; n && len; n--, sge++) {
+		if (offset >= sge->length) {
+			offset -= sge->length;
+			continue;
+		}
+		chunk = min(len, sge->length - offset);
+		if (!rxo_key_read(qp, sge->lkey, RXO_ACCESS_LOCAL_READ,
+				  sge->addr + offset, dst, chunk))
+			return false;
+		dst += chunk;
+		len -= chunk;
+		offset = 0;
+	}
+	return !len;
+}
+
+bool rxo_sge_write(struct rxo_qp *qp, const struct rxe_ordered_sge *sge, u32 n,
+		   u32 offset, const u8 *src, u32 len, bool last)
+{
+	u32 chunk;
+
+	for (; n && len; n--, sge++) {
+		if (offset >= sge->length) {
+			offset -= sge->length;
+			continue;
+		}
+		chunk = min(len, sge->length - offset);
+		if (!rxo_key_write(qp, sge->lkey, RXO_ACCESS_LOCAL_WRITE,
+				   sge->addr + offset, src, chunk,
+				   last && chunk == len))
+			return false;
+		src += chunk;
+		len -= chunk;
+		offset = 0;
+	}
+	return !len;
+}

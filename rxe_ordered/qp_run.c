@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * One owner per QP, without waiting.
+ *
+ * qp->run holds a bit "owned" and bits for what there is to do. Bringing work
+ * is one atomic OR of a work bit and "owned": whoever finds "owned" clear has
+ * become the owner and runs the machines right here, in the context it is in;
+ * everyone else leaves, because the owner lets go only by a compare-and-swap
+ * that finds no work bit. So there is no lock, a ping-pong runs to completion
+ * in the system call and the softirq it is in anyway, and a kick never waits.
+ *
+ * Past its budget the owner hands the ownership (not just the work) to a work
+ * item. A process that must touch the state (modify, query, destroy) sets the
+ * bit "ctl" and sleeps until the owner hands the ownership to it.
+ *
+ * The atomic RMWs are fully ordered: they pair with each other, and make
+ * everything one owner wrote visible to the next.
+ */
+#include <linux/ktime.h>
+
+#include "qp_priv.h"
+
+static enum hrtimer_restart rxo_run_timer_cb(struct hrtimer *timer)
+{
+	struct rxo_qp *qp = container_of(timer, struct rxo_qp, timer);
+
+	rxo_run_kick(qp, RXO_RUN_TIMER);
+	return HRTIMER_NORESTART;
+}
+
+/* Sum of what the machines have counted since the last look. */
+static void rxo_run_count(struct rxo_qp *qp)
+{
+	const struct {
+		u64 now;
+		u64 *seen;
+		enum rxo_counter counter;
+	} row[] = {
+		{ qp->req.n_retransmit, &qp->seen_retransmit,
+		  RXO_CNT_RETRANSMIT },
+		{ qp->req.n_timeout, &qp->seen_timeout, RXO_CNT_TIMEOUT },
+		{ qp->req.n_rnr, &qp->seen_rnr, RXO_CNT_RNR_RECEIVED },
+		{ qp->req.n_seq_nak, &qp->seen_seq_nak,
+		  RXO_CNT_SEQ_NAK_RECEIVED },
+		{ qp->req.n_implied_nak, &qp->seen_implied,
+		  RXO_CNT_IMPLIED_NAK },
+		{ qp->resp.n_dup, &qp->seen_dup, RXO_CNT_DUP_REQUEST },
+		{ qp->resp.n_seq_nak, &qp->seen_seq_nak_sent,
+		  RXO_CNT_SEQ_NAK_SENT },
+		{ qp->resp.n_rnr_nak, &qp->seen_rnr_sent, RXO_CNT_RNR_SENT },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(row); i++) {
+		if (row[i].now == *row[i].seen)
+			continue;
+		rxo_stat_add(qp->dev, row[i].counter,
+			     row[i].now - *row[i].seen);
+		*row[i].seen = row[i].now;
+	}
+}
+
+/*
+ * The timer only ever runs too early: an expiry that has moved into the future
+ * costs one look at the clock instead of a re-programming per packet.
+ */
+static void rxo_run_set_timer(struct rxo_qp *qp)
+{
+	u64 at = U64_MAX;
+
+	if (rxo_qpfsm_may_complete(qp->state))
+		at = rxo_req_deadline(&qp->req);
+	if (qp->tx_resume)
+		at = min(at, qp->tx_resume);
+	if (at >= qp->timer_at)
+		return;
+	qp->timer_at = at;
+	hrtimer_start(&qp->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Share of the device's packets in flight, and who takes part. */
+static void rxo_run_share_window(struct rxo_qp *qp)
+{
+	bool active = qp->req.tail != qp->req.head;
+	u32 window;
+
+	if (active != qp->active) {
+		qp->active = active;
+		atomic_add(active ? 1 : -1, &qp->dev->tx_active);
+	}
+	if (!active)
+		return;
+	window = RXO_DEV_WINDOW / max(1, atomic_read(&qp->dev->tx_active));
+	window = clamp_t(u32, window, RXO_QP_WINDOW_MIN, RXO_QP_WINDOW);
+	if (window != qp->req_cfg.window &&
+	    rxo_qpfsm_may_complete(qp->state)) {
+		qp->req_cfg.window = window;
+		rxo_req_modify(&qp->req, &qp->req_cfg);
+	}
+}
+
+static void rxo_run_drained(struct rxo_qp *qp)
+{
+	if (qp->state != RXO_QPS_SQD || !qp->sqd_notify ||
+	    !rxo_req_is_drained(&qp->req))
+		return;
+	qp->sqd_notify = false;
+	rxo_wq_raise(qp, IB_EVENT_SQ_DRAINED);
+}
+
+/* One pass over everything, bottom halves off. True: there is more to do. */
+static bool rxo_run_step(struct rxo_qp *qp, int work)
+{
+	u64 now = ktime_get_ns();
+	bool more;
+
+	if (work & RXO_RUN_TIMER)
+		qp->timer_at = U64_MAX;
+	if (qp->tx_resume && now >= qp->tx_resume)
+		qp->tx_resume = 0;
+
+	more = rxo_rx_drain(qp, RXO_STEP_BUDGET, now) == RXO_STEP_BUDGET;
+	if (rxo_qpfsm_may_complete(qp->state) &&
+	    now >= rxo_req_deadline(&qp->req))
+		rxo_req_expire(&qp->req, now);
+	rxo_wq_complete_sends(qp);
+	rxo_wq_publish(qp);
+
+	if (rxo_qpfsm_is_flushing(qp->state)) {
+		more |= rxo_wq_flush(qp, RXO_STEP_BUDGET);
+	} else {
+		rxo_run_share_window(qp);
+		more |= rxo_tx_run(qp, RXO_STEP_BUDGET, now);
+		rxo_wq_complete_sends(qp);
+	}
+	rxo_wq_publish(qp);
+	rxo_run_drained(qp);
+	rxo_run_count(qp);
+	rxo_run_set_timer(qp);
+	return more;
+}
+
+/*
+ * Run as the owner until there is nothing to do, at most @steps times with
+ * work; then hand on to the workqueue. A waiting process comes first.
+ */
+static void rxo_run(struct rxo_qp *qp, int steps)
+{
+	int work;
+	bool more;
+
+	for (;;) {
+		work = atomic_fetch_andnot(RXO_RUN_WORK, &qp->run);
+		if (work & RXO_RUN_CTL) {
+			/* What there is to do is the next owner's. */
+			atomic_or((work & RXO_RUN_WORK) | RXO_RUN_MORE,
+				  &qp->run);
+			atomic_andnot(RXO_RUN_CTL, &qp->run);
+			complete(&qp->ctl_granted);
+			return;
+		}
+		if (!(work & RXO_RUN_WORK)) {
+			if (atomic_cmpxchg(&qp->run, RXO_RUN_OWNED, 0) ==
+			    RXO_RUN_OWNED)
+				return;
+			continue;
+		}
+		if (!steps--) {
+			atomic_or(work & RXO_RUN_WORK, &qp->run);
+			queue_work(rxo_wq, &qp->work);
+			return;
+		}
+		local_bh_disable();
+		rcu_read_lock();
+		more = rxo_run_step(qp, work);
+		rcu_read_unlock();
+		/*
+		 * In process context this runs the softirqs that the step has
+		 * raised: on veth the peer receives here and now, so that the
+		 * packets of one step are all that is ever queued on this CPU.
+		 */
+		local_bh_enable();
+		if (more)
+			atomic_or(RXO_RUN_MORE, &qp->run);
+	}
+}
+
+static int rxo_run_steps(void)
+{
+	return in_softirq() ? RXO_STEPS_SOFTIRQ : RXO_STEPS_PROCESS;
+}
+
+static void rxo_run_work(struct work_struct *work)
+{
+	struct rxo_qp *qp = container_of(work, struct rxo_qp, work);
+
+	/* The ownership came with the work item. */
+	rxo_run(qp, RXO_STEPS_PROCESS);
+}
+
+void rxo_run_init(struct rxo_qp *qp)
+{
+	atomic_set(&qp->run, 0);
+	skb_queue_head_init(&qp->rxq);
+	hrtimer_init(&qp->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	qp->timer.function = rxo_run_timer_cb;
+	qp->timer_at = U64_MAX;
+	INIT_WORK(&qp->work, rxo_run_work);
+	mutex_init(&qp->ctl_lock);
+	init_completion(&qp->ctl_granted);
+}
+
+void rxo_run_kick(struct rxo_qp *qp, int bits)
+{
+	if (atomic_fetch_or(bits | RXO_RUN_OWNED, &qp->run) & RXO_RUN_OWNED)
+		return;
+	rxo_run(qp, rxo_run_steps());
+}
+
+void rxo_run_ctl_begin(struct rxo_qp *qp)
+{
+	int old;
+
+	mutex_lock(&qp->ctl_lock);
+	reinit_completion(&qp->ctl_granted);
+	old = atomic_fetch_or(RXO_RUN_CTL | RXO_RUN_OWNED, &qp->run);
+	if (old & RXO_RUN_OWNED)
+		wait_for_completion(&qp->ctl_granted);
+	else
+		atomic_andnot(RXO_RUN_CTL, &qp->run);
+}
+
+void rxo_run_ctl_end(struct rxo_qp *qp)
+{
+	atomic_or(RXO_RUN_MORE, &qp->run);
+	/*
+	 * Nobody else sets "ctl" while the mutex is held, so this runs, lets go
+	 * or hands on to the workqueue, and does not come back to us.
+	 */
+	rxo_run(qp, RXO_STEPS_PROCESS);
+	mutex_unlock(&qp->ctl_lock);
+}
+
+void rxo_run_stop(struct rxo_qp *qp)
+{
+	qp->dead = true;
+	/*
+	 * Only the owner starts the timer or queues the work item, and that is
+	 * us. What still runs of them is the tail of a call that has already
+	 * handed the ownership over.
+	 */
+	hrtimer_cancel(&qp->timer);
+	cancel_work_sync(&qp->work);
+	if (qp->active)
+		atomic_dec(&qp->dev->tx_active);
+	qp->active = false;
+	mutex_unlock(&qp->ctl_lock);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Work rings and completions of a QP. A ring entry is copied out once and
+ * validated; from then on only the copy counts. All by the owner of the QP.
+ */
+#include "qp_priv.h"
+
+void rxo_wq_raise(struct rxo_qp *qp, enum ib_event_type type)
+{
+	struct ib_event ev = {
+		.device = &qp->dev->ib,
+		.element.qp = qp->ib,
+		.event = type,
+	};
+
+	if (qp->ib->event_handler)
+		qp->ib->event_handler(&ev, qp->ib->qp_context);
+}
+
+/* How many entries the process has posted and we have not copied. */
+static u32 rxo_wq_avail(struct rxo_wq_ring *wq)
+{
+	u32 n;
+
+	if (wq->broken)
+		return 0;
+	/* Pairs with the provider's store-release after it wrote the entry. */
+	n = rxo_ring_used(smp_load_acquire(&wq->hdr->prod), wq->next);
+	if (n <= wq->entries)
+		return n;
+	wq->broken = true;
+	return 0;
+}
+
+static void *rxo_wq_entry(struct rxo_wq_ring *wq)
+{
+	return wq->slots + (size_t)(wq->next & (wq->entries - 1)) * wq->stride;
+}
+
+/*
+ * An index that cannot be is the end of this QP: what the process meant is
+ * unknown. It hurts nobody else.
+ */
+static void rxo_wq_check_broken(struct rxo_qp *qp, struct rxo_wq_ring *wq)
+{
+	if (!wq->broken || rxo_qpfsm_is_flushing(qp->state))
+		return;
+	qp->err_event = RXO_RESP_EV_FATAL;
+	rxo_wq_enter_err(qp);
+}
+
+/* ------------------------------------------------------------------- sends */
+
+static void rxo_wq_copy_send(struct rxo_qp *qp)
+{
+	struct rxo_swqe *wqe = rxo_req_slot(&qp->req);
+	u32 slot = qp->req.head & qp->req.mask;
+	u8 *data = qp->sq_data + (size_t)slot * qp->sq_data_len;
+	const u8 *src = rxo_wq_entry(&qp->sq);
+	struct rxe_ordered_sqe sqe;
+	u32 len;
+
+	memcpy(&sqe, src, sizeof(sqe));
+	barrier();	/* the copy is what is looked at, not the ring */
+	if (sqe.flags & RXE_ORDERED_SEND_INLINE)
+		len = min(sqe.inline_len, qp->sq_data_len);
+	else
+		len = min(sqe.num_sge, qp->sq_lim.max_sge) *
+		      sizeof(struct rxe_ordered_sge);
+	memcpy(data, src + sizeof(sqe), len);
+	wqe->status = rxo_wqe_validate_send(&sqe, rxo_wq_sge(qp, slot),
+					    &qp->sq_lim, wqe);
+}
+
+bool rxo_wq_fetch_send(struct rxo_qp *qp)
+{
+	u32 n = rxo_wq_avail(&qp->sq);
+	bool any = false;
+
+	while (n && rxo_req_has_room(&qp->req)) {
+		rxo_wq_copy_send(qp);
+		rxo_req_push(&qp->req);
+		qp->sq.next++;
+		n--;
+		any = true;
+	}
+	/* More posted than the ring holds outstanding cannot be either. */
+	if (n)
+		qp->sq.broken = true;
+	rxo_wq_check_broken(qp, &qp->sq);
+	return any;
+}
+
+static void rxo_wq_add_cqe(struct rxo_qp *qp, struct rxo_cq *cq,
+			   const struct rxo_cqe *cqe)
+{
+	if (qp->n_pending == RXO_CQE_BATCH)
+		rxo_wq_publish(qp);
+	qp->pending[qp->n_pending].cq = cq;
+	qp->pending[qp->n_pending].cqe = *cqe;
+	qp->n_pending++;
+}
+
+static void rxo_wq_add_send_cqe(struct rxo_qp *qp,
+				const struct rxo_req_done *done)
+{
+	struct rxo_cqe cqe = {
+		.wr_id = done->wr_id,
+		.status = done->status,
+		.opcode = rxo_req_wc_opcode(done->wr_opcode),
+		.byte_len = done->byte_len,
+		.qpn = qp->obj.id,
+	};
+
+	rxo_wq_add_cqe(qp, qp->send_cq, &cqe);
+}
+
+void rxo_wq_complete_sends(struct rxo_qp *qp)
+{
+	bool flush = rxo_qpfsm_is_flushing(qp->state);
+	struct rxo_req_done done;
+	u32 tail = qp->req.tail;
+
+	if (!flush && !rxo_qpfsm_may_complete(qp->state))
+		return;
+	while (rxo_req_pop(&qp->req, flush, &done)) {
+		if (done.wants_cqe)
+			rxo_wq_add_send_cqe(qp, &done);
+		if (done.status != RXO_WC_SUCCESS && !flush) {
+			rxo_wq_enter_err(qp);
+			break;
+		}
+	}
+	/* The slots are free; pairs with the provider's acquire. */
+	if (tail != qp->req.tail)
+		smp_store_release(&qp->sq.hdr->cons, qp->req.tail);
+}
+
+/* ---------------------------------------------------------------- receives */
+
+enum rxo_resp_result rxo_wq_fetch_recv(struct rxo_qp *qp)
+{
+	const u8 *src = rxo_wq_entry(&qp->rq);
+	struct rxe_ordered_rqe rqe;
+	enum rxo_status status;
+
+	if (!rxo_wq_avail(&qp->rq)) {
+		rxo_wq_check_broken(qp, &qp->rq);
+		return RXO_RES_NO_RECV;
+	}
+	memcpy(&rqe, src, sizeof(rqe));
+	barrier();	/* the copy is what is looked at, not the ring */
+	memcpy(qp->rsge, src + sizeof(rqe),
+	       min(rqe.num_sge, qp->rq.max_sge) * sizeof(*qp->rsge));
+	status = rxo_wqe_validate_recv(&rqe, qp->rsge, qp->rq.max_sge,
+				       &qp->rwqe);
+	qp->rq.next++;
+	/* The slot is free; pairs with the provider's acquire. */
+	smp_store_release(&qp->rq.hdr->cons, qp->rq.next);
+	return status == RXO_WC_SUCCESS ? RXO_RES_OK : RXO_RES_RECV_BAD;
+}
+
+void rxo_wq_complete_recv(struct rxo_qp *qp,
+			  const struct rxo_resp_next_act *next)
+{
+	struct rxo_cqe cqe = {
+		.wr_id = qp->rwqe.wr_id,
+		.status = next->status,
+		.opcode = next->opcode,
+		.byte_len = next->byte_len,
+		.imm = next->imm,
+		.qpn = qp->obj.id,
+		.src_qp = qp->attr.dest_qp_num,
+		.flags = next->with_imm ? RXO_WC_WITH_IMM : 0,
+		.solicited = next->solicited,
+	};
+
+	rxo_wq_add_cqe(qp, qp->recv_cq, &cqe);
+}
+
+static void rxo_wq_flush_recv(struct rxo_qp *qp)
+{
+	static const struct rxo_resp_next_act flushed = {
+		.status = RXO_WC_WR_FLUSH_ERR,
+		.opcode = RXO_WC_RECV,
+	};
+
+	rxo_wq_complete_recv(qp, &flushed);
+}
+
+/* -------------------------------------------------------------- completion */
+
+void rxo_wq_publish(struct rxo_qp *qp)
+{
+	struct rxo_cqe batch[8];
+	struct rxo_cq *cq;
+	bool ok = true;
+	u32 i = 0, n;
+
+	/* In order of completion, across both queues. */
+	while (i < qp->n_pending) {
+		cq = qp->pending[i].cq;
+		for (n = 0; n < ARRAY_SIZE(batch) && i < qp->n_pending &&
+		     qp->pending[i].cq == cq; n++, i++)
+			batch[n] = qp->pending[i].cqe;
+		ok &= rxo_cq_publish(cq, batch, n);
+	}
+	qp->n_pending = 0;
+	if (!ok)
+		rxo_wq_enter_err(qp);
+}
+
+/* ------------------------------------------------------------------- errors */
+
+static enum ib_event_type rxo_wq_event_type(enum rxo_resp_event ev)
+{
+	switch (ev) {
+	case RXO_RESP_EV_ACCESS:
+		return IB_EVENT_QP_ACCESS_ERR;
+	case RXO_RESP_EV_REQ:
+		return IB_EVENT_QP_REQ_ERR;
+	default:
+		return IB_EVENT_QP_FATAL;
+	}
+}
+
+void rxo_wq_enter_err(struct rxo_qp *qp)
+{
+	enum rxo_resp_event ev = qp->err_event;
+
+	if (rxo_qpfsm_is_flushing(qp->state))
+		return;
+	qp->state = RXO_QPS_ERR;
+	qp->err_event = RXO_RESP_EV_NONE;
+	qp->tx_resume = 0;
+	if (ev != RXO_RESP_EV_NONE)
+		rxo_wq_raise(qp, rxo_wq_event_type(ev));
+	/*
+	 * From here on a posted receive must be flushed, so the process has to
+	 * say when it posts. Full barrier between the flag and our look at the
+	 * index; pairs with the provider's barrier between index and flag.
+	 */
+	WRITE_ONCE(qp->rq.hdr->flags, RXE_ORDERED_WQ_NEED_DOORBELL);
+	smp_mb();
+	atomic_or(RXO_RUN_MORE, &qp->run);
+}
+
+bool rxo_wq_flush(struct rxo_qp *qp, u32 budget)
+{
+	rxo_wq_fetch_send(qp);
+	rxo_wq_complete_sends(qp);
+	if (qp->resp.have_recv) {
+		qp->resp.have_recv = false;
+		rxo_wq_flush_recv(qp);
+	}
+	for (; budget; budget--) {
+		if (rxo_wq_fetch_recv(qp) == RXO_RES_NO_RECV)
+			return false;
+		rxo_wq_flush_recv(qp);
+	}
+	return true;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Ring memory: allocation, and mapping it into the process that owns it. */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "umap.h"
+
+struct rxo_umap *rxo_umap_create(struct ib_ucontext *uctx, size_t size)
+{
+	struct rxo_umap *umap;
+	int err;
+
+	umap = kzalloc(sizeof(*umap), GFP_KERNEL);
+	if (!umap)
+		return ERR_PTR(-ENOMEM);
+	umap->size = PAGE_ALIGN(size);
+	umap->mem = vmalloc_user(umap->size);
+	if (!umap->mem) {
+		err = -ENOMEM;
+		goto err_free;
+	}
+	if (!uctx)
+		return umap;
+
+	/* From page 1 on, so that offset 0 never names a ring. */
+	err = rdma_user_mmap_entry_insert_range(uctx, &umap->entry, umap->size,
+						1, U32_MAX);
+	if (err)
+		goto err_mem;
+	return umap;
+
+err_mem:
+	vfree(umap->mem);
+err_free:
+	kfree(umap);
+	return ERR_PTR(err);
+}
+
+void rxo_umap_destroy(struct rxo_umap *umap)
+{
+	if (!umap)
+		return;
+	/* The entry's last reference, maybe that of an mmap() under way, frees. */
+	if (umap->entry.ucontext)
+		rdma_user_mmap_entry_remove(&umap->entry);
+	else
+		rxo_umap_free(&umap->entry);
+}
+
+u64 rxo_umap_offset(struct rxo_umap *umap)
+{
+	if (!umap->entry.ucontext)
+		return 0;
+	return rdma_user_mmap_get_offset(&umap->entry);
+}
+
+void rxo_umap_free(struct rdma_user_mmap_entry *entry)
+{
+	struct rxo_umap *umap = container_of(entry, struct rxo_umap, entry);
+
+	/* Pages that a process still maps have a reference of their own. */
+	vfree(umap->mem);
+	kfree(umap);
+}
+
+int rxo_umap_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry;
+	struct rxo_umap *umap;
+	int err;
+
+	/* Refuses private mappings, unknown offsets and anything but the whole. */
+	entry = rdma_user_mmap_entry_get(uctx, vma);
+	if (!entry)
+		return -EINVAL;
+	umap = container_of(entry, struct rxo_umap, entry);
+
+	/* remap_vmalloc_range() adds VM_DONTEXPAND: mremap() cannot grow it. */
+	vm_flags_set(vma, VM_DONTCOPY);
+	err = remap_vmalloc_range(vma, umap->mem, 0);
+	rdma_user_mmap_entry_put(entry);
+	return err;
+}
