@@ -192,23 +192,23 @@ struct rxo_cq_op {
 	u32 taken_prod;		/* producer index of the word at that time */
 };
 
-/* @word: as loaded, not empty. Leave the word without an arm. */
+/*
+ * @word: as loaded, not empty. Leave it without an arm. If it has changed
+ * meanwhile, what was copied is not all there was, or an event has been raised
+ * that a result of this attempt would contradict: start over.
+ */
 static int rxo_cq_disarm(struct rxo_cq *cq, struct rxo_cq_op *op, u64 word)
 {
-	int i;
+	u32 arm = rxo_arm_of(word);
 
-	/* Entries may be added meanwhile; those copied out stay what they are. */
-	for (i = 0; rxo_arm_of(word) != RXE_ORDERED_ARM_NONE; i++) {
-		if (i == RXO_CQ_PUBLISH_TRIES)
-			return -EAGAIN;
-		if (!try_cmpxchg(&cq->hdr->word, &word,
-				 rxo_arm_set(word, RXE_ORDERED_ARM_NONE)))
-			continue;
-		if (op->taken == RXE_ORDERED_ARM_NONE)
-			op->taken_prod = (u32)word;
-		op->taken = max(op->taken, rxo_arm_of(word));
-		break;
-	}
+	if (arm == RXE_ORDERED_ARM_NONE)
+		return 0;
+	if (cmpxchg(&cq->hdr->word, word,
+		    rxo_arm_set(word, RXE_ORDERED_ARM_NONE)) != word)
+		return -EAGAIN;
+	if (op->taken == RXE_ORDERED_ARM_NONE)
+		op->taken_prod = (u32)word;
+	op->taken = max(op->taken, arm);
 	return 0;
 }
 
@@ -224,9 +224,8 @@ static int rxo_cq_try_entries(struct rxo_cq *cq, struct rxo_cq_op *op, u32 cons,
 			     k - first);
 	if (err)
 		return err;
-	err = rxo_cq_disarm(cq, op, word);
-	if (err)
-		return err;
+	if (rxo_cq_disarm(cq, op, word))
+		return -EAGAIN;
 
 	if (!op->consume)
 		return READ_ONCE(cq->hdr->cons) == cons ? 1 : -EAGAIN;
@@ -563,10 +562,15 @@ int rxo_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 /*
  * No QP uses the CQ any more (ib_core counts), and a QP is destroyed only after
- * its owner is idle, so no producer and no handler is running.
+ * its owner is idle, so no producer and no handler is running. If the device
+ * goes, the process keeps its mapping: it takes what is in there, then finds
+ * that nothing more will come.
  */
 int rxo_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	rxo_umap_destroy(rxo_cq_of(ibcq)->umap);
+	struct rxo_cq *cq = rxo_cq_of(ibcq);
+
+	xchg(&cq->hdr->word, cq->prod | RXE_ORDERED_CQ_OVERRUN);
+	rxo_umap_destroy(cq->umap);
 	return 0;
 }

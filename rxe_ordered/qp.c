@@ -495,6 +495,8 @@ int rxo_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxo_run_stop(qp);
 	skb_queue_purge(&qp->rxq);
 	dst_release(qp->dst);
+	/* If the device goes, a process that still posts learns it when it rings. */
+	WRITE_ONCE(qp->rq.hdr->flags, RXE_ORDERED_WQ_NEED_DOORBELL);
 	rxo_qp_free_rings(qp);
 	call_rcu(&qp->rcu, rxo_qp_free_rcu);
 	return 0;

@@ -110,3 +110,35 @@ GLUED(struct ibv_create_cq, struct rxe_ordered_create_cq_cmd);
 GLUED(struct ib_uverbs_create_cq_resp, struct rxe_ordered_create_cq_resp);
 GLUED(struct ibv_create_qp, struct rxe_ordered_create_qp_cmd);
 GLUED(struct ib_uverbs_create_qp_resp, struct rxe_ordered_create_qp_resp);
+
+/*
+ * The ABI with libibverbs, level 34, on 64-bit machines. Measured on installed
+ * binaries: the offsets that verbs_set_ops() reads, and what another provider
+ * allocates and registers.
+ */
+#if UINTPTR_MAX == UINT64_MAX
+static_assert(sizeof(struct verbs_match_ent) == 24, "match entry");
+static_assert(offsetof(struct verbs_match_ent, kind) == 20, "match kind");
+static_assert(sizeof(struct verbs_device_ops) == 72, "device operations");
+static_assert(offsetof(struct verbs_device_ops, match_table) == 16, "match");
+static_assert(offsetof(struct verbs_device_ops, alloc_context) == 40, "open");
+static_assert(offsetof(struct verbs_device_ops, alloc_device) == 56, "alloc");
+static_assert(sizeof(struct verbs_device) == 712, "device");
+static_assert(offsetof(struct verbs_device, ops) == 664, "device ops");
+static_assert(sizeof(struct verbs_context) == 648, "context");
+static_assert(sizeof(struct verbs_mr) == 56, "memory region");
+static_assert(sizeof(struct verbs_context_ops) == 0x260, "operations");
+static_assert(offsetof(struct verbs_context_ops, alloc_pd) == 0x28, "order");
+static_assert(offsetof(struct verbs_context_ops, create_cq) == 0x78, "order");
+static_assert(offsetof(struct verbs_context_ops, create_qp) == 0x98, "order");
+static_assert(offsetof(struct verbs_context_ops, dealloc_pd) == 0xd0, "order");
+static_assert(offsetof(struct verbs_context_ops, dereg_mr) == 0xe0, "order");
+static_assert(offsetof(struct verbs_context_ops, destroy_cq) == 0xf8, "order");
+static_assert(offsetof(struct verbs_context_ops, destroy_qp) == 0x110, "order");
+static_assert(offsetof(struct verbs_context_ops, free_context) == 0x138,
+	      "order");
+static_assert(offsetof(struct verbs_context_ops, modify_qp) == 0x178, "order");
+static_assert(offsetof(struct verbs_context_ops, poll_cq) == 0x1a8, "order");
+static_assert(offsetof(struct verbs_context_ops, query_port) == 0x1e0, "order");
+static_assert(offsetof(struct verbs_context_ops, reg_mr) == 0x220, "order");
+#endif

@@ -309,7 +309,7 @@ int rxo_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
  * @bad_wr: on error, the first request that was not posted
  *
  * No doorbell: the kernel looks when a message arrives. A QP in the error state
- * receives none, so there it is told, to flush what was posted.
+ * receives none, so there it asks to be told, to flush what was posted.
  *
  * Return: 0 or a positive errno.
  */
@@ -347,7 +347,7 @@ int rxo_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		rxo_wq_publish(ring, idx);
 	pthread_spin_unlock(&qp->rq.lock);
 
-	if (wr == first || ibqp->state != IBV_QPS_ERR)
+	if (wr == first || !rxo_wq_needs_doorbell(ring))
 		return err;
 
 	bell = rxo_doorbell(ibqp);

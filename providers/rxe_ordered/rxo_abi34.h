@@ -8,6 +8,8 @@
  * numbers), true for rdma-core 44 (Debian 12) and 56 (Debian 13). The level is
  * part of the symbol version (IBVERBS_PRIVATE_34) and of one symbol's name, so
  * a libibverbs of another level refuses to link with us instead of crashing.
+ * The layout is asserted in abi_check.c, with these declarations and, in an
+ * rdma-core tree, with the original ones.
  *
  * Two functions of level 34 are not the same in 44 and 56 and must not be used:
  * ibv_cmd_reg_dmabuf_mr (parameters) and ibv_cmd_create_cq_ex2 (only in 56).
@@ -279,37 +281,5 @@ int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		      int attr_mask, struct ibv_modify_qp *cmd,
 		      size_t cmd_size);
 int ibv_cmd_destroy_qp(struct ibv_qp *qp);
-
-/*
- * Layout on 64-bit machines, as measured on the installed libibverbs and on
- * another provider's binary: the offsets verbs_set_ops() reads, the sizes the
- * provider allocates, the relocations of its device operations.
- */
-#if UINTPTR_MAX == UINT64_MAX
-static_assert(sizeof(struct verbs_match_ent) == 24, "match entry");
-static_assert(offsetof(struct verbs_match_ent, kind) == 20, "match kind");
-static_assert(sizeof(struct verbs_device_ops) == 72, "device operations");
-static_assert(offsetof(struct verbs_device_ops, match_table) == 16, "match");
-static_assert(offsetof(struct verbs_device_ops, alloc_context) == 40, "open");
-static_assert(offsetof(struct verbs_device_ops, alloc_device) == 56, "alloc");
-static_assert(sizeof(struct verbs_device) == 712, "device");
-static_assert(offsetof(struct verbs_device, ops) == 664, "device ops");
-static_assert(sizeof(struct verbs_context) == 648, "context");
-static_assert(sizeof(struct verbs_mr) == 56, "memory region");
-static_assert(sizeof(struct verbs_context_ops) == 0x260, "operations");
-static_assert(offsetof(struct verbs_context_ops, alloc_pd) == 0x28, "order");
-static_assert(offsetof(struct verbs_context_ops, create_cq) == 0x78, "order");
-static_assert(offsetof(struct verbs_context_ops, create_qp) == 0x98, "order");
-static_assert(offsetof(struct verbs_context_ops, dealloc_pd) == 0xd0, "order");
-static_assert(offsetof(struct verbs_context_ops, dereg_mr) == 0xe0, "order");
-static_assert(offsetof(struct verbs_context_ops, destroy_cq) == 0xf8, "order");
-static_assert(offsetof(struct verbs_context_ops, destroy_qp) == 0x110, "order");
-static_assert(offsetof(struct verbs_context_ops, free_context) == 0x138,
-	      "order");
-static_assert(offsetof(struct verbs_context_ops, modify_qp) == 0x178, "order");
-static_assert(offsetof(struct verbs_context_ops, poll_cq) == 0x1a8, "order");
-static_assert(offsetof(struct verbs_context_ops, query_port) == 0x1e0, "order");
-static_assert(offsetof(struct verbs_context_ops, reg_mr) == 0x220, "order");
-#endif
 
 #endif /* RXO_ABI34_H */

@@ -66,6 +66,7 @@ struct rxo_cq_ring {
  * struct rxo_wq_ring - a mapped send or receive ring
  * @prod: advanced by us only, under the caller's lock
  * @cons: advanced by the kernel only
+ * @flags: enum rxe_ordered_wq_flags, written by the kernel only
  * @slots: first entry
  * @entries: power of two; set once at create
  * @stride: bytes from one entry to the next
@@ -73,6 +74,7 @@ struct rxo_cq_ring {
 struct rxo_wq_ring {
 	_Atomic uint32_t *prod;
 	_Atomic uint32_t *cons;
+	_Atomic uint32_t *flags;
 	unsigned char *slots;
 	uint32_t entries;
 	uint32_t stride;
@@ -110,6 +112,7 @@ static inline void rxo_wq_ring_init(struct rxo_wq_ring *r, void *base,
 
 	r->prod = (_Atomic uint32_t *)&hdr->prod;
 	r->cons = (_Atomic uint32_t *)&hdr->cons;
+	r->flags = (_Atomic uint32_t *)&hdr->flags;
 	r->slots = (unsigned char *)base + RXE_ORDERED_RING_HDR_SIZE;
 	r->entries = entries;
 	r->stride = stride;
@@ -479,6 +482,21 @@ static inline void *rxo_wq_slot(struct rxo_wq_ring *r, uint32_t idx)
 static inline void rxo_wq_publish(struct rxo_wq_ring *r, uint32_t idx)
 {
 	atomic_store_explicit(r->prod, idx, memory_order_release);
+}
+
+/**
+ * rxo_wq_needs_doorbell - does the kernel want to be told of what was published?
+ * @r: ring
+ *
+ * Full barrier: our index is visible before we look. The kernel sets the flag,
+ * has a full barrier too, and then looks at the index (rxo_wq_enter_err()): one
+ * of the two sees the other.
+ */
+static inline bool rxo_wq_needs_doorbell(struct rxo_wq_ring *r)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(r->flags, memory_order_relaxed) &
+	       RXE_ORDERED_WQ_NEED_DOORBELL;
 }
 
 #endif /* RXO_RING_H */

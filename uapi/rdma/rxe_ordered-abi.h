@@ -55,7 +55,8 @@ struct rxe_ordered_alloc_ucontext_resp {
  *
  *   bits  0..31  producer index
  *   bits 32..33  arm state, enum rxe_ordered_arm
- *   bit  34      the CQ has overrun
+ *   bit  34      nothing will be added any more: the CQ has overrun, or its
+ *                device is gone
  *   bits 35..63  zero
  */
 #define RXE_ORDERED_CQ_PROD_MASK	0xffffffffULL
