@@ -11,6 +11,7 @@
 #include "stats.h"
 
 #define RXO_VERSION		"0.1.0"
+#define RXO_FW_VER		(0ULL << 32 | 1 << 16 | 0)	/* the same */
 
 #define RXO_MAX_QP		0x10000
 #define RXO_MAX_QP_WR		16384

@@ -35,6 +35,7 @@ static int rxo_query_device(struct ib_device *ibdev,
 	if (err)
 		return err;
 	*attr = (struct ib_device_attr){
+		.fw_ver = RXO_FW_VER,
 		.sys_image_guid = ibdev->node_guid,
 		.max_mr_size = RXO_MAX_MR_SIZE,
 		.page_size_cap = PAGE_MASK & GENMASK(30, 0),
