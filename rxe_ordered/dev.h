@@ -33,6 +33,7 @@ struct rxo_dev {
 	enum ib_port_state port_state;	/* as last told; NOP: not yet. RTNL */
 	struct rxo_stats __percpu *stats;
 	struct list_head net_list;	/* rxo_net_open() .. rxo_net_close() */
+	bool trains;		/* send packets of one length as one GSO skb */
 	atomic_t tx_active;	/* QPs that have requests outstanding */
 };
 
@@ -55,6 +56,7 @@ struct rxo_ucontext {
 	struct ib_ucontext ib;
 };
 
+extern bool rxo_trains;			/* default of new devices */
 extern struct workqueue_struct *rxo_wq;	/* QP owners past their budget */
 
 #endif /* RXO_DEV_H */

@@ -10,8 +10,14 @@
 #include "net.h"
 #include "qp.h"
 #include "stats.h"
+#include "tx.h"
 
 struct workqueue_struct *rxo_wq;
+
+bool rxo_trains = true;
+module_param_named(trains, rxo_trains, bool, 0644);
+MODULE_PARM_DESC(trains,
+		 "Send packets of one length as one UDP GSO skb (devices added from now on)");
 
 static int __init rxo_init(void)
 {
@@ -63,6 +69,7 @@ static void __exit rxo_exit(void)
 	/* Call-backs of freed objects still run code of this module. */
 	rcu_barrier();
 	rxo_qp_exit();
+	rxo_tx_exit();
 	destroy_workqueue(rxo_wq);
 	rxo_crc_exit();
 }

@@ -8,6 +8,8 @@
 #include <linux/inetdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
 #include <linux/wait_bit.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
@@ -42,6 +44,43 @@ static int rxo_net_encap_rcv(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
+/*
+ * The stack cuts up a GSO skb before it reaches an encapsulation socket, unless
+ * it is marked as a tunnel's. So mark ours, as the last thing before delivery:
+ * after this a train goes through conntrack, policies and socket whole, and
+ * rxo_net_rx() takes it as the packets it stands for.
+ */
+static unsigned int rxo_net_mark_train(void *priv, struct sk_buff *skb,
+				       const struct nf_hook_state *state)
+{
+	const struct udphdr *uh;
+	struct udphdr buf;
+
+	if (!skb_is_gso(skb) ||
+	    !(skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4) ||
+	    skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST)
+		return NF_ACCEPT;
+	uh = skb_header_pointer(skb, skb_transport_offset(skb), sizeof(buf),
+				&buf);
+	if (uh && uh->dest == htons(RXO_UDP_PORT))
+		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL;
+	return NF_ACCEPT;
+}
+
+static const struct nf_hook_ops rxo_net_hooks[] = {
+	{
+		.hook = rxo_net_mark_train,
+		.pf = NFPROTO_IPV4,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP_PRI_LAST,
+	}, {
+		.hook = rxo_net_mark_train,
+		.pf = NFPROTO_IPV6,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP6_PRI_LAST,
+	},
+};
+
 static int rxo_net_listen(struct net *net, int family, struct socket **out)
 {
 	struct udp_port_cfg port = {
@@ -61,8 +100,19 @@ static int rxo_net_listen(struct net *net, int family, struct socket **out)
 	if (err)
 		return err;
 	setup_udp_tunnel_sock(net, sock, &cfg);
+	udp_allow_gso(sock->sk);
 	*out = sock;
 	return 0;
+}
+
+static void rxo_net_unlisten(struct net *net, struct rxo_net *rn)
+{
+	nf_unregister_net_hooks(net, rxo_net_hooks, ARRAY_SIZE(rxo_net_hooks));
+	udp_tunnel_sock_release(rn->sk4);
+	rn->sk4 = NULL;
+	if (rn->sk6)
+		udp_tunnel_sock_release(rn->sk6);
+	rn->sk6 = NULL;
 }
 
 static int rxo_net_listen_all(struct net *net, struct rxo_net *rn)
@@ -73,22 +123,23 @@ static int rxo_net_listen_all(struct net *net, struct rxo_net *rn)
 	if (err)
 		return err;
 	err = rxo_net_listen(net, AF_INET6, &rn->sk6);
-	if (err == -EAFNOSUPPORT || err == -EPFNOSUPPORT)
-		return 0;
-	if (err) {
-		udp_tunnel_sock_release(rn->sk4);
-		rn->sk4 = NULL;
-	}
-	return err;
-}
+	/* IPv6 may be off. */
+	if (err && err != -EAFNOSUPPORT && err != -EPFNOSUPPORT)
+		goto err_sk4;
+	err = nf_register_net_hooks(net, rxo_net_hooks,
+				    ARRAY_SIZE(rxo_net_hooks));
+	if (err)
+		goto err_sk6;
+	return 0;
 
-static void rxo_net_unlisten(struct rxo_net *rn)
-{
-	udp_tunnel_sock_release(rn->sk4);
-	rn->sk4 = NULL;
+err_sk6:
 	if (rn->sk6)
 		udp_tunnel_sock_release(rn->sk6);
 	rn->sk6 = NULL;
+err_sk4:
+	udp_tunnel_sock_release(rn->sk4);
+	rn->sk4 = NULL;
+	return err;
 }
 
 int rxo_net_open(struct rxo_dev *dev)
@@ -115,7 +166,7 @@ void rxo_net_close(struct rxo_dev *dev)
 	mutex_lock(&rn->lock);
 	list_del_rcu(&dev->net_list);
 	if (!--rn->users)
-		rxo_net_unlisten(rn);
+		rxo_net_unlisten(dev->net, rn);
 	mutex_unlock(&rn->lock);
 	synchronize_net();
 

@@ -119,7 +119,7 @@ static bool rxo_run_step(struct rxo_qp *qp, int work)
 	if (qp->tx_resume && now >= qp->tx_resume)
 		qp->tx_resume = 0;
 
-	more = rxo_rx_drain(qp, RXO_STEP_BUDGET, now) == RXO_STEP_BUDGET;
+	more = rxo_rx_drain(qp, RXO_STEP_BUDGET, now) >= RXO_STEP_BUDGET;
 	if (rxo_qpfsm_may_complete(qp->state) &&
 	    now >= rxo_req_deadline(&qp->req))
 		rxo_req_expire(&qp->req, now);

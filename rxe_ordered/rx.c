@@ -8,33 +8,147 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
-#include <net/inet_ecn.h>
 
-#include "core/rxo_icrc.h"
+#include "frame.h"
 #include "qp_priv.h"
 
 /* BTH opcode of a congestion notification packet (annex A17). */
 #define RXO_OP_CNP 0x81
 
-/* What a queued skb needs to be looked at again; the header is intact. */
+/* Longest segment that can be valid: headers, payload, pad and ICRC. */
+#define RXO_RX_MAX_SEG	(RXO_MAX_HDR_LEN + RXO_MAX_MTU + 3 + RXO_ICRC_LEN)
+/* Most segments of a train: what the stack puts together at most. */
+#define RXO_RX_MAX_SEGS	64
+
+/*
+ * What is known of a queued skb: one packet, or a train of them that the stack
+ * has not cut up. skb->data is at the first BTH.
+ */
 struct rxo_rx_cb {
-	u32 len;		/* UDP payload: BTH to ICRC */
+	u32 len;		/* UDP payload of all: first BTH to last ICRC */
+	u32 seg_len;		/* of every packet but the last */
+	u32 nsegs;
 	bool ipv6;
+	u64 bad;		/* bit i: packet i has a wrong ICRC */
 };
 
 #define RXO_RX_CB(skb) ((struct rxo_rx_cb *)(skb)->cb)
 
-static void rxo_rx_drop(struct rxo_dev *dev, struct sk_buff *skb,
-			enum rxo_drop why)
+/* For a packet that is not in one piece. Bottom halves off. */
+static DEFINE_PER_CPU(u8 [RXO_RX_MAX_SEG], rxo_rx_bounce);
+
+static void rxo_rx_drop(struct rxo_dev *dev, enum rxo_drop why)
 {
 	if (dev)
 		rxo_stat_drop(dev, why);
-	kfree_skb(skb);
+}
+
+/* ----------------------------------------------------------------- segments */
+
+static u32 rxo_rx_seg_len(const struct sk_buff *skb, u32 i)
+{
+	const struct rxo_rx_cb *cb = RXO_RX_CB(skb);
+
+	return min(cb->seg_len, cb->len - i * cb->seg_len);
+}
+
+/*
+ * Bytes of packet @i in one piece, valid until the next call on this CPU. Our
+ * own trains have each packet within one fragment, so nothing is copied.
+ */
+static const u8 *rxo_rx_seg(const struct sk_buff *skb, u32 i)
+{
+	u32 off = i * RXO_RX_CB(skb)->seg_len;
+	u32 len = rxo_rx_seg_len(skb, i);
+	u32 in_frags = off - skb_headlen(skb);
+	u8 *bounce;
+	int f;
+
+	if (off + len <= skb_headlen(skb))
+		return skb->data + off;
+	if (off >= skb_headlen(skb) && !skb_has_frag_list(skb)) {
+		for (f = 0; f < skb_shinfo(skb)->nr_frags; f++) {
+			const skb_frag_t *frag = &skb_shinfo(skb)->frags[f];
+
+			if (in_frags + len <= skb_frag_size(frag))
+				return skb_frag_address(frag) + in_frags;
+			if (in_frags < skb_frag_size(frag))
+				break;
+			in_frags -= skb_frag_size(frag);
+		}
+	}
+	bounce = *this_cpu_ptr(&rxo_rx_bounce);
+	return skb_copy_bits(skb, off, bounce, len) ? NULL : bounce;
+}
+
+/* The headers that packet @i will have, or had: what its ICRC covers. */
+static void rxo_rx_seg_hdr(const struct sk_buff *skb, u32 i, bool same_id,
+			   struct rxo_frame_hdr *hdr)
+{
+	u32 udp_len = sizeof(struct udphdr) + rxo_rx_seg_len(skb, i);
+
+	if (RXO_RX_CB(skb)->ipv6) {
+		hdr->ip6 = *ipv6_hdr(skb);
+		hdr->ip6.payload_len = htons(udp_len);
+	} else {
+		hdr->ip4 = *ip_hdr(skb);
+		hdr->ip4.tot_len = htons(sizeof(struct iphdr) + udp_len);
+		if (!same_id)
+			hdr->ip4.id = htons(ntohs(ip_hdr(skb)->id) + i);
+	}
+	hdr->udp = *udp_hdr(skb);
+	hdr->udp.len = htons(udp_len);
+}
+
+static bool rxo_rx_crc_ok(const struct sk_buff *skb, const u8 *seg, u32 len,
+			  const struct rxo_frame_hdr *hdr)
+{
+	__le32 icrc;
+
+	memcpy(&icrc, seg + len - RXO_ICRC_LEN, sizeof(icrc));
+	return icrc == rxo_frame_icrc(hdr, RXO_RX_CB(skb)->ipv6, seg,
+				   len - RXO_ICRC_LEN);
+}
+
+/*
+ * Segmentation counts the IP id up from packet to packet; a NIC that has put
+ * packets together may have had a constant one.
+ */
+static bool rxo_rx_icrc_ok(const struct sk_buff *skb, u32 i, const u8 *seg)
+{
+	u32 len = rxo_rx_seg_len(skb, i);
+	struct rxo_frame_hdr hdr;
+
+	rxo_rx_seg_hdr(skb, i, false, &hdr);
+	if (rxo_rx_crc_ok(skb, seg, len, &hdr))
+		return true;
+	if (!i || RXO_RX_CB(skb)->ipv6)
+		return false;
+	rxo_rx_seg_hdr(skb, i, true, &hdr);
+	return rxo_rx_crc_ok(skb, seg, len, &hdr);
 }
 
 /* ------------------------------------------------------------------ softirq */
 
-/* IP and UDP headers usable, whole packet linear, skb->data at the BTH. */
+/* gso_size and gso_segs may come from a tap or packet socket: recount. */
+static enum rxo_drop rxo_rx_count(struct sk_buff *skb)
+{
+	struct rxo_rx_cb *cb = RXO_RX_CB(skb);
+
+	cb->seg_len = max(cb->len, 1U);
+	cb->nsegs = 1;
+	if (skb_is_gso(skb)) {
+		cb->seg_len = skb_shinfo(skb)->gso_size;
+		if (!cb->seg_len)
+			return RXO_DROP_FRAME;
+		cb->nsegs = DIV_ROUND_UP(cb->len, cb->seg_len);
+		if (cb->nsegs > RXO_RX_MAX_SEGS)
+			return RXO_DROP_FRAME;
+	}
+	return cb->seg_len > RXO_RX_MAX_SEG ? RXO_DROP_LENGTH : RXO_DROP_NONE;
+}
+
+/* IP and UDP headers usable; leaves skb->data at the BTH. */
 static enum rxo_drop rxo_rx_frame(struct sk_buff *skb)
 {
 	struct rxo_rx_cb *cb = RXO_RX_CB(skb);
@@ -58,34 +172,11 @@ static enum rxo_drop rxo_rx_frame(struct sk_buff *skb)
 		    sizeof(struct ipv6hdr))
 			return RXO_DROP_FRAME;
 	}
-	if (skb_linearize(skb))
-		return RXO_DROP_NOMEM;
 	skb_set_transport_header(skb, 0);
 	__skb_pull(skb, sizeof(*uh));
 	cb->len = len - sizeof(*uh);
-	return RXO_DROP_NONE;
-}
-
-static bool rxo_rx_icrc_ok(const struct sk_buff *skb)
-{
-	u32 len = RXO_RX_CB(skb)->len - RXO_ICRC_LEN;
-	const u8 *ip = skb_network_header(skb);
-	const u8 *udp = skb_transport_header(skb);
-	__le32 icrc;
-	u32 crc;
-
-	if (RXO_RX_CB(skb)->ipv6)
-		crc = rxo_icrc_begin_ipv6(ip, udp, skb->data);
-	else
-		crc = rxo_icrc_begin_ipv4(ip, udp, skb->data);
-	crc = rxo_env_crc32(crc, skb->data + RXO_BTH_LEN, len - RXO_BTH_LEN);
-	memcpy(&icrc, skb->data + len, sizeof(icrc));
-	return icrc == rxo_icrc_end(crc);
-}
-
-static bool rxo_rx_is_cnp(const struct sk_buff *skb)
-{
-	return RXO_RX_CB(skb)->len >= RXO_BTH_LEN && skb->data[0] == RXO_OP_CNP;
+	cb->bad = 0;
+	return rxo_rx_count(skb);
 }
 
 static struct rxo_qp *rxo_rx_find_qp_rcu(struct net *net, u32 qpn)
@@ -97,9 +188,46 @@ static struct rxo_qp *rxo_rx_find_qp_rcu(struct net *net, u32 qpn)
 	return qp && net_eq(qp->dev->net, net) ? qp : NULL;
 }
 
+/* Parse and check packet @i. */
+static enum rxo_drop rxo_rx_check(struct sk_buff *skb, u32 i,
+				  struct rxo_pkt *pkt)
+{
+	u32 len = rxo_rx_seg_len(skb, i);
+	const u8 *seg = rxo_rx_seg(skb, i);
+	enum rxo_drop why;
+
+	if (!seg)
+		return RXO_DROP_SHORT;
+	why = rxo_wire_parse(seg, len, len, pkt);
+	if (why)
+		return why;
+	return rxo_rx_icrc_ok(skb, i, seg) ? RXO_DROP_NONE : RXO_DROP_ICRC;
+}
+
+/* The first packet names the QP; those behind it are parsed by its owner. */
+static void rxo_rx_check_rest(struct sk_buff *skb)
+{
+	struct rxo_rx_cb *cb = RXO_RX_CB(skb);
+	struct rxo_pkt pkt;
+	u32 i;
+
+	for (i = 1; i < cb->nsegs; i++)
+		if (rxo_rx_check(skb, i, &pkt) == RXO_DROP_ICRC)
+			cb->bad |= BIT_ULL(i);
+}
+
+static bool rxo_rx_is_cnp(const struct sk_buff *skb)
+{
+	const u8 *seg = rxo_rx_seg(skb, 0);
+
+	return RXO_RX_CB(skb)->len >= RXO_BTH_LEN && seg &&
+	       seg[0] == RXO_OP_CNP;
+}
+
 void rxo_rx_skb(struct net *net, struct sk_buff *skb)
 {
 	struct rxo_dev *dev = rxo_net_dev_rcu(net, skb->dev);
+	struct rxo_rx_cb *cb = RXO_RX_CB(skb);
 	struct rxo_qp *qp;
 	struct rxo_pkt pkt;
 	enum rxo_drop why;
@@ -113,8 +241,7 @@ void rxo_rx_skb(struct net *net, struct sk_buff *skb)
 		consume_skb(skb);
 		return;
 	}
-	why = rxo_wire_parse(skb->data, RXO_RX_CB(skb)->len,
-			     RXO_RX_CB(skb)->len, &pkt);
+	why = rxo_rx_check(skb, 0, &pkt);
 	if (why)
 		goto drop;
 	why = RXO_DROP_NO_QP;
@@ -122,19 +249,18 @@ void rxo_rx_skb(struct net *net, struct sk_buff *skb)
 	if (!qp)
 		goto drop;
 	dev = qp->dev;
-	why = RXO_DROP_ICRC;
-	if (!rxo_rx_icrc_ok(skb))
-		goto drop;
 	why = RXO_DROP_BACKLOG;
 	if (skb_queue_len_lockless(&qp->rxq) >= RXO_RX_BACKLOG)
 		goto drop;
-	rxo_stat_inc(dev, RXO_CNT_RX_PACKETS);
-	rxo_stat_add(dev, RXO_CNT_RX_BYTES, RXO_RX_CB(skb)->len);
+	rxo_rx_check_rest(skb);
+	rxo_stat_add(dev, RXO_CNT_RX_PACKETS, cb->nsegs);
+	rxo_stat_add(dev, RXO_CNT_RX_BYTES, cb->len);
 	skb_queue_tail(&qp->rxq, skb);
 	rxo_run_kick(qp, RXO_RUN_RX);
 	return;
 drop:
-	rxo_rx_drop(dev, skb, why);
+	rxo_rx_drop(dev, why);
+	kfree_skb(skb);
 }
 
 /* ----------------------------------------------------------- peer's requests */
@@ -173,7 +299,7 @@ static enum rxo_resp_result rxo_rx_exec(struct rxo_qp *qp,
 	case RXO_RESP_WRITE:
 		return rxo_key_write(qp, act->rkey, access, act->va, payload,
 				     act->len, act->last) ?
-			RXO_RES_OK : RXO_RES_ACCESS;
+			RXO_RES_OK : RXO_RES_PLACE_ACCESS;
 	default:
 		return RXO_RES_OK;
 	}
@@ -263,43 +389,60 @@ static bool rxo_rx_is_peer(const struct rxo_qp *qp, const struct sk_buff *skb)
 	       ip_hdr(skb)->daddr == av->saddr;
 }
 
-static enum rxo_drop rxo_rx_one(struct rxo_qp *qp, struct sk_buff *skb,
+static enum rxo_drop rxo_rx_one(struct rxo_qp *qp, struct sk_buff *skb, u32 i,
 				u64 now)
 {
+	u32 len = rxo_rx_seg_len(skb, i);
+	const u8 *seg = rxo_rx_seg(skb, i);
 	struct rxo_pkt pkt;
 	enum rxo_drop why;
 
-	if (!rxo_qpfsm_may_respond(qp->state))
-		return RXO_DROP_STATE;
-	if (!rxo_rx_is_peer(qp, skb))
-		return RXO_DROP_ADDR;
-	why = rxo_wire_parse(skb->data, RXO_RX_CB(skb)->len,
-			     RXO_RX_CB(skb)->len, &pkt);
+	if (RXO_RX_CB(skb)->bad & BIT_ULL(i))
+		return RXO_DROP_ICRC;
+	if (!seg)
+		return RXO_DROP_SHORT;
+	why = rxo_wire_parse(seg, len, len, &pkt);
 	if (why)
 		return why;
+	/* A train may have been forged of packets for several. */
+	if (pkt.dqpn != qp->obj.id)
+		return RXO_DROP_NO_QP;
 	/* Membership bit does not count. */
 	if ((pkt.pkey ^ RXO_DEFAULT_PKEY) & 0x7fff)
 		return RXO_DROP_PKEY;
 	if (rxo_opcode_info(pkt.opcode)->is_response)
-		rxo_rx_answer(qp, &pkt, skb->data + pkt.hdr_len, now);
+		rxo_rx_answer(qp, &pkt, seg + pkt.hdr_len, now);
 	else
-		rxo_rx_request(qp, &pkt, skb->data + pkt.hdr_len);
+		rxo_rx_request(qp, &pkt, seg + pkt.hdr_len);
 	return RXO_DROP_NONE;
+}
+
+static void rxo_rx_train(struct rxo_qp *qp, struct sk_buff *skb, u64 now)
+{
+	enum rxo_drop why;
+	u32 i;
+
+	for (i = 0; i < RXO_RX_CB(skb)->nsegs; i++) {
+		if (!rxo_qpfsm_may_respond(qp->state))
+			why = RXO_DROP_STATE;
+		else if (!rxo_rx_is_peer(qp, skb))
+			why = RXO_DROP_ADDR;
+		else
+			why = rxo_rx_one(qp, skb, i, now);
+		if (why)
+			rxo_rx_drop(qp->dev, why);
+	}
 }
 
 u32 rxo_rx_drain(struct rxo_qp *qp, u32 budget, u64 now)
 {
 	struct sk_buff *skb;
-	enum rxo_drop why;
 	u32 n = 0;
 
 	while (n < budget && (skb = skb_dequeue(&qp->rxq))) {
-		n++;
-		why = rxo_rx_one(qp, skb, now);
-		if (why)
-			rxo_rx_drop(qp->dev, skb, why);
-		else
-			consume_skb(skb);
+		n += RXO_RX_CB(skb)->nsegs;
+		rxo_rx_train(qp, skb, now);
+		consume_skb(skb);
 	}
 	return n;
 }

@@ -3,35 +3,70 @@
  * Transmit: from the machines' decisions to skbs. By the owner of the QP,
  * bottom halves off, in an RCU read-side section.
  *
- * The IP header is built here, with its id chosen before the ICRC is computed,
- * because the ICRC covers the id. The UDP checksum is outside the ICRC.
+ * Consecutive packets of one length leave as a train: one UDP GSO skb, one
+ * route, one transmit, and on veth one receive. Segmentation, wherever it
+ * happens, makes of it exactly the packets that would have left one by one. It
+ * counts the IP id up, so the ICRC of packet i covers id + i; that is why the IP
+ * header is built here, before the ICRC is computed. The UDP checksum is outside
+ * the ICRC.
+ *
+ * A train is filled from decision to decision, each committed when its packet
+ * has been added. If the stack then refuses the whole, the machine goes back to
+ * the mark taken at the start: nothing has happened.
  */
-#include <linux/ip.h>
-#include <linux/ipv6.h>
-#include <linux/udp.h>
+#include <linux/percpu.h>
 #include <net/dst.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 #include <net/ipv6.h>
+#include <net/sock.h>
+#include <net/udp.h>
 
-#include "core/rxo_icrc.h"
+#include "frame.h"
 #include "qp_priv.h"
+#include "tx.h"
 
-/* Wait after the stack has refused a packet: doubles between these. */
+/*
+ * Wait after the stack has refused a packet: doubles between these. Once it is
+ * at its maximum a refusal counts as a lost packet: a rule that drops everything
+ * must end in a transport time-out, not in silence.
+ */
 #define RXO_TX_BACKOFF_MIN_NS	(20 * NSEC_PER_USEC)
 #define RXO_TX_BACKOFF_MAX_NS	(1 * NSEC_PER_MSEC)
-/*
- * Once the wait is at its maximum a refusal counts as a lost packet: a rule
- * that drops everything must end in a transport time-out, not in silence.
- */
 
-/* A packet being built. */
+/* What a receiver accepts in one piece, see rx.c; and the stack's own limit. */
+#define RXO_TX_MAX_SEGS		64
+#define RXO_TX_MAX_BYTES	(U16_MAX - sizeof(struct ipv6hdr) - \
+				 sizeof(struct udphdr))
+
+/* Payload pages of trains. Only with bottom halves off. */
+static DEFINE_PER_CPU(struct page_frag, rxo_tx_frag);
+
+/* One or more packets being built. */
 struct rxo_tx {
 	struct sk_buff *skb;
-	u8 *bth;
-	u8 *payload;
-	u32 len;		/* BTH to ICRC */
+	struct dst_entry *dst;
+	u32 seg_len;		/* BTH to ICRC, of every packet but the last */
+	u32 max_segs;		/* 1: all in the linear part */
+	u32 nsegs;
+	u32 len;		/* of all packets so far */
+	bool ended;		/* the last packet was shorter: no more */
+	u8 *seg;		/* the packet being added */
+	u32 this_len;
 };
+
+void rxo_tx_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct page_frag *frag = per_cpu_ptr(&rxo_tx_frag, cpu);
+
+		if (frag->page)
+			put_page(frag->page);
+		frag->page = NULL;
+	}
+}
 
 /* Cached route, or a new one. NULL: none. The QP keeps the reference. */
 static struct dst_entry *rxo_tx_dst(struct rxo_qp *qp)
@@ -43,99 +78,190 @@ static struct dst_entry *rxo_tx_dst(struct rxo_qp *qp)
 	dst_release(dst);
 	dst = rxo_net_route(qp->dev, &qp->av, &qp->dst_cookie);
 	qp->dst = IS_ERR(dst) ? NULL : dst;
+	if (!qp->dst)
+		rxo_stat_inc(qp->dev, RXO_CNT_TX_NO_ROUTE);
 	return qp->dst;
 }
 
-static void rxo_tx_put_udp(struct rxo_qp *qp, struct rxo_tx *tx)
+/* ------------------------------------------------------------------ headers */
+
+static void rxo_tx_fill_hdr(const struct rxo_qp *qp, u16 id, u32 len,
+			    struct rxo_frame_hdr *hdr)
 {
-	struct udphdr *uh = skb_push(tx->skb, sizeof(*uh));
+	const struct rxo_av *av = &qp->av;
+	u32 udp_len = len + sizeof(hdr->udp);
 
-	skb_reset_transport_header(tx->skb);
-	uh->source = qp->av.sport;
-	uh->dest = htons(RXO_UDP_PORT);
-	uh->len = htons(tx->skb->len);
-	uh->check = 0;
-}
-
-static void rxo_tx_put_ipv4(struct rxo_qp *qp, struct rxo_tx *tx)
-{
-	struct iphdr *iph = skb_push(tx->skb, sizeof(*iph));
-
-	skb_reset_network_header(tx->skb);
-	tx->skb->protocol = htons(ETH_P_IP);
-	*iph = (struct iphdr){
-		.version = 4,
-		.ihl = sizeof(*iph) / 4,
-		.tos = qp->av.tos,
-		.tot_len = htons(tx->skb->len),
-		.id = htons(qp->ip_id++),
-		.frag_off = htons(IP_DF),
-		.ttl = qp->av.hop_limit,
-		.protocol = IPPROTO_UDP,
-		.saddr = qp->av.saddr,
-		.daddr = qp->av.daddr,
+	if (av->ipv6) {
+		ip6_flow_hdr(&hdr->ip6, av->tos, htonl(av->flow_label));
+		hdr->ip6.payload_len = htons(udp_len);
+		hdr->ip6.nexthdr = IPPROTO_UDP;
+		hdr->ip6.hop_limit = av->hop_limit;
+		hdr->ip6.saddr = av->saddr6;
+		hdr->ip6.daddr = av->daddr6;
+	} else {
+		hdr->ip4 = (struct iphdr){
+			.version = 4,
+			.ihl = sizeof(hdr->ip4) / 4,
+			.tos = av->tos,
+			.tot_len = htons(udp_len + sizeof(hdr->ip4)),
+			.id = htons(id),
+			.frag_off = htons(IP_DF),
+			.ttl = av->hop_limit,
+			.protocol = IPPROTO_UDP,
+			.saddr = av->saddr,
+			.daddr = av->daddr,
+		};
+	}
+	hdr->udp = (struct udphdr){
+		.source = av->sport,
+		.dest = htons(RXO_UDP_PORT),
+		.len = htons(udp_len),
 	};
 }
 
-/* Over IPv6 a UDP checksum is compulsory; the device or the stack fills it in. */
-static void rxo_tx_put_ipv6(struct rxo_qp *qp, struct rxo_tx *tx)
+/*
+ * A UDP checksum is compulsory over IPv6 and for segmentation; the device or the
+ * stack fills it in. A single packet over IPv4 goes without: it has an ICRC.
+ */
+static void rxo_tx_want_csum(struct sk_buff *skb, bool ipv6)
 {
-	struct udphdr *uh = udp_hdr(tx->skb);
-	u32 udp_len = tx->skb->len;
-	struct ipv6hdr *ip6h = skb_push(tx->skb, sizeof(*ip6h));
+	struct udphdr *uh = udp_hdr(skb);
+	u32 len = ntohs(uh->len);
 
-	skb_reset_network_header(tx->skb);
-	tx->skb->protocol = htons(ETH_P_IPV6);
-	ip6_flow_hdr(ip6h, qp->av.tos, htonl(qp->av.flow_label));
-	ip6h->payload_len = htons(udp_len);
-	ip6h->nexthdr = IPPROTO_UDP;
-	ip6h->hop_limit = qp->av.hop_limit;
-	ip6h->saddr = qp->av.saddr6;
-	ip6h->daddr = qp->av.daddr6;
-
-	uh->check = ~csum_ipv6_magic(&ip6h->saddr, &ip6h->daddr, udp_len,
-				     IPPROTO_UDP, 0);
-	tx->skb->ip_summed = CHECKSUM_PARTIAL;
-	tx->skb->csum_start = skb_transport_header(tx->skb) - tx->skb->head;
-	tx->skb->csum_offset = offsetof(struct udphdr, check);
+	if (ipv6)
+		uh->check = ~csum_ipv6_magic(&ipv6_hdr(skb)->saddr,
+					     &ipv6_hdr(skb)->daddr, len,
+					     IPPROTO_UDP, 0);
+	else
+		uh->check = ~csum_tcpudp_magic(ip_hdr(skb)->saddr,
+					       ip_hdr(skb)->daddr, len,
+					       IPPROTO_UDP, 0);
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
 }
 
-/* skb with headers from the BTH on, room for the payload, pad in place. */
-static bool rxo_tx_begin(struct rxo_qp *qp, const struct rxo_pkt *pkt, u32 len,
-			 struct dst_entry *dst, struct rxo_tx *tx)
+static void rxo_tx_put_hdr(struct rxo_qp *qp, struct rxo_tx *tx)
 {
-	u32 room = LL_RESERVED_SPACE(dst->dev) + sizeof(struct ipv6hdr) +
-		   sizeof(struct udphdr);
-	u32 hdr_len = rxo_opcode_info(pkt->opcode)->hdr_len;
+	bool ipv6 = qp->av.ipv6;
+	struct sk_buff *skb = tx->skb;
+	struct rxo_frame_hdr hdr;
 
-	tx->len = hdr_len + len + pkt->pad + RXO_ICRC_LEN;
-	tx->skb = alloc_skb(room + tx->len + dst->dev->needed_tailroom,
+	rxo_tx_fill_hdr(qp, qp->ip_id, tx->len, &hdr);
+	memcpy(skb_push(skb, sizeof(hdr.udp)), &hdr.udp, sizeof(hdr.udp));
+	skb_reset_transport_header(skb);
+	if (ipv6)
+		memcpy(skb_push(skb, sizeof(hdr.ip6)), &hdr.ip6,
+		       sizeof(hdr.ip6));
+	else
+		memcpy(skb_push(skb, sizeof(hdr.ip4)), &hdr.ip4,
+		       sizeof(hdr.ip4));
+	skb_reset_network_header(skb);
+	skb->protocol = htons(ipv6 ? ETH_P_IPV6 : ETH_P_IP);
+
+	if (ipv6 || tx->nsegs > 1)
+		rxo_tx_want_csum(skb, ipv6);
+	if (tx->nsegs > 1) {
+		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+		skb_shinfo(skb)->gso_size = tx->seg_len;
+		skb_shinfo(skb)->gso_segs = tx->nsegs;
+	}
+}
+
+/* ------------------------------------------------------------------ building */
+
+static u32 rxo_tx_pkt_len(const struct rxo_pkt *pkt, u32 len)
+{
+	return rxo_opcode_info(pkt->opcode)->hdr_len + len + pkt->pad +
+	       RXO_ICRC_LEN;
+}
+
+/* @want: packets that may follow each other with the length of this one. */
+static bool rxo_tx_begin(struct rxo_qp *qp, const struct rxo_pkt *pkt, u32 len,
+			 u32 want, struct rxo_tx *tx)
+{
+	u32 room;
+
+	*tx = (struct rxo_tx){ .dst = rxo_tx_dst(qp) };
+	if (!tx->dst)
+		return false;
+	tx->seg_len = rxo_tx_pkt_len(pkt, len);
+	tx->max_segs = 1;
+	if (READ_ONCE(qp->dev->trains))
+		tx->max_segs = min3(want, (u32)RXO_TX_MAX_SEGS,
+				    (u32)(RXO_TX_MAX_BYTES / tx->seg_len));
+	room = LL_RESERVED_SPACE(tx->dst->dev) + sizeof(struct rxo_frame_hdr);
+	tx->skb = alloc_skb(room + tx->dst->dev->needed_tailroom +
+			    (tx->max_segs == 1 ? tx->seg_len : 0),
 			    GFP_ATOMIC | __GFP_NOWARN);
 	if (!tx->skb)
 		return false;
 	skb_reserve(tx->skb, room);
-	tx->bth = skb_put(tx->skb, tx->len);
-	tx->payload = tx->bth + hdr_len;
-	rxo_wire_build(pkt, tx->bth);
-	memset(tx->payload + len, 0, pkt->pad);
 	return true;
 }
 
-static void rxo_tx_put_icrc(struct rxo_qp *qp, struct rxo_tx *tx)
+/*
+ * Headers of the next packet. Return: where its payload goes, or NULL if there
+ * is no room for it in this skb.
+ */
+static u8 *rxo_tx_add(struct rxo_tx *tx, const struct rxo_pkt *pkt, u32 len)
 {
-	const u8 *ip = skb_network_header(tx->skb);
-	const u8 *udp = skb_transport_header(tx->skb);
-	u32 covered = tx->len - RXO_ICRC_LEN;
-	__le32 icrc;
-	u32 crc;
+	struct page_frag *frag = this_cpu_ptr(&rxo_tx_frag);
+	u8 *payload;
 
-	if (qp->av.ipv6)
-		crc = rxo_icrc_begin_ipv6(ip, udp, tx->bth);
-	else
-		crc = rxo_icrc_begin_ipv4(ip, udp, tx->bth);
-	crc = rxo_env_crc32(crc, tx->bth + RXO_BTH_LEN, covered - RXO_BTH_LEN);
-	icrc = rxo_icrc_end(crc);
-	memcpy(tx->bth + covered, &icrc, sizeof(icrc));
+	tx->this_len = rxo_tx_pkt_len(pkt, len);
+	if (tx->ended || tx->nsegs == tx->max_segs ||
+	    tx->this_len > tx->seg_len)
+		return NULL;
+	if (tx->max_segs == 1) {
+		tx->seg = skb_put(tx->skb, tx->this_len);
+	} else {
+		if (skb_shinfo(tx->skb)->nr_frags == MAX_SKB_FRAGS ||
+		    !skb_page_frag_refill(tx->this_len, frag,
+					  GFP_ATOMIC | __GFP_NOWARN))
+			return NULL;
+		tx->seg = (u8 *)page_address(frag->page) + frag->offset;
+	}
+	payload = tx->seg + rxo_wire_build(pkt, tx->seg);
+	memset(payload + len, 0, pkt->pad);
+	return payload;
+}
+
+static void rxo_tx_add_frag(struct rxo_tx *tx)
+{
+	struct page_frag *frag = this_cpu_ptr(&rxo_tx_frag);
+	struct sk_buff *skb = tx->skb;
+	int n = skb_shinfo(skb)->nr_frags;
+
+	if (skb_can_coalesce(skb, n, frag->page, frag->offset)) {
+		skb_frag_size_add(&skb_shinfo(skb)->frags[n - 1],
+				  tx->this_len);
+	} else {
+		get_page(frag->page);
+		skb_fill_page_desc(skb, n, frag->page, frag->offset,
+				   tx->this_len);
+	}
+	frag->offset += tx->this_len;
+	skb->len += tx->this_len;
+	skb->data_len += tx->this_len;
+	skb->truesize += tx->this_len;
+}
+
+/* The payload is in place: the packet is part of the skb. */
+static void rxo_tx_added(struct rxo_qp *qp, struct rxo_tx *tx)
+{
+	u32 covered = tx->this_len - RXO_ICRC_LEN;
+	struct rxo_frame_hdr hdr;
+	__le32 icrc;
+
+	rxo_tx_fill_hdr(qp, qp->ip_id + tx->nsegs, tx->this_len, &hdr);
+	icrc = rxo_frame_icrc(&hdr, qp->av.ipv6, tx->seg, covered);
+	memcpy(tx->seg + covered, &icrc, sizeof(icrc));
+	if (tx->max_segs > 1)
+		rxo_tx_add_frag(tx);
+	tx->ended = tx->this_len < tx->seg_len;
+	tx->len += tx->this_len;
+	tx->nsegs++;
 }
 
 /* The stack has no room: try the same packet again a little later. */
@@ -150,22 +276,15 @@ static bool rxo_tx_backs_off(struct rxo_qp *qp, u64 now)
 	return true;
 }
 
-/* Headers, ICRC, and out. False: try the same packet again later. */
-static bool rxo_tx_xmit(struct rxo_qp *qp, struct rxo_tx *tx,
-			struct dst_entry *dst, u64 now)
+/* False: refused, to be tried again later. */
+static bool rxo_tx_xmit(struct rxo_qp *qp, struct rxo_tx *tx, u64 now)
 {
 	struct sk_buff *skb = tx->skb;
 	int err;
 
-	rxo_tx_put_udp(qp, tx);
-	if (qp->av.ipv6)
-		rxo_tx_put_ipv6(qp, tx);
-	else
-		rxo_tx_put_ipv4(qp, tx);
-	rxo_tx_put_icrc(qp, tx);
-	skb_dst_set_noref(skb, dst);
-	skb->dev = dst->dev;
-
+	rxo_tx_put_hdr(qp, tx);
+	skb_dst_set_noref(skb, tx->dst);
+	skb->dev = tx->dst->dev;
 	if (qp->av.ipv6)
 		err = ip6_local_out(qp->dev->net, NULL, skb);
 	else
@@ -176,49 +295,84 @@ static bool rxo_tx_xmit(struct rxo_qp *qp, struct rxo_tx *tx,
 	/* Any other error is a packet lost on the way. */
 	if (!err)
 		qp->tx_backoff_ns = 0;
-	rxo_stat_inc(qp->dev, RXO_CNT_TX_PACKETS);
+	qp->ip_id += tx->nsegs;
+	rxo_stat_add(qp->dev, RXO_CNT_TX_PACKETS, tx->nsegs);
 	rxo_stat_add(qp->dev, RXO_CNT_TX_BYTES, tx->len);
 	return true;
 }
 
+/*
+ * Nothing could be built. Without a route the packet is lost on the way and the
+ * time-out decides; without memory it is tried again. False: try again.
+ */
+static bool rxo_tx_is_lost(struct rxo_qp *qp, const struct rxo_tx *tx, u64 now)
+{
+	return !tx->dst || !rxo_tx_backs_off(qp, now);
+}
+
 /* ---------------------------------------------------------------- responder */
 
-static enum rxo_resp_tx_result rxo_tx_send_resp(struct rxo_qp *qp,
-						const struct rxo_resp_tx *rtx,
-						u64 now)
+/* Payload of a READ response. False: the region is gone. */
+static bool rxo_tx_gather_resp(struct rxo_qp *qp,
+			       const struct rxo_resp_tx *rtx, u8 *dst)
 {
-	struct dst_entry *dst = rxo_tx_dst(qp);
-	struct rxo_tx tx;
+	return !rtx->is_read || rxo_key_read(qp, rtx->rkey,
+					     RXO_ACCESS_REMOTE_READ, rtx->va,
+					     dst, rtx->len);
+}
 
-	if (!dst) {
-		rxo_stat_inc(qp->dev, RXO_CNT_TX_NO_ROUTE);
-		return RXO_RESP_TX_SENT;	/* lost on the way */
+static void rxo_tx_resp_done(struct rxo_qp *qp, const struct rxo_resp_tx *rtx,
+			     enum rxo_resp_tx_result result)
+{
+	struct rxo_resp_next_act next;
+
+	rxo_resp_tx_done(&qp->resp, rtx, result, &next);
+	rxo_rx_resp_next(qp, &next);
+}
+
+/* Answers from @rtx on, as many as fit one skb. Return: how many. */
+static u32 rxo_tx_send_resp(struct rxo_qp *qp, struct rxo_resp_tx *rtx,
+			    u32 budget, u64 now)
+{
+	struct rxo_resp_mark mark = rxo_resp_mark(&qp->resp);
+	struct rxo_tx tx;
+	u8 *payload;
+
+	/* The AETH of a first response makes it longer than the next. */
+	if (rtx->pkt.opcode != RXO_OP_READ_RESP_MIDDLE)
+		budget = 1;
+	if (!rxo_tx_begin(qp, &rtx->pkt, rtx->len, budget, &tx)) {
+		rxo_tx_resp_done(qp, rtx, rxo_tx_is_lost(qp, &tx, now) ?
+				 RXO_RESP_TX_SENT : RXO_RESP_TX_BUSY);
+		return 1;
 	}
-	if (!rxo_tx_begin(qp, &rtx->pkt, rtx->len, dst, &tx))
-		return rxo_tx_backs_off(qp, now) ? RXO_RESP_TX_BUSY :
-						   RXO_RESP_TX_SENT;
-	if (rtx->is_read &&
-	    !rxo_key_read(qp, rtx->rkey, RXO_ACCESS_REMOTE_READ, rtx->va,
-			  tx.payload, rtx->len)) {
+	do {
+		payload = rxo_tx_add(&tx, &rtx->pkt, rtx->len);
+		if (!payload || !rxo_tx_gather_resp(qp, rtx, payload))
+			break;
+		rxo_tx_added(qp, &tx);
+		rxo_tx_resp_done(qp, rtx, RXO_RESP_TX_SENT);
+	} while (tx.nsegs < tx.max_segs && rxo_resp_next(&qp->resp, rtx) &&
+		 rtx->is_read);
+
+	if (!tx.nsegs) {
 		kfree_skb(tx.skb);
-		return RXO_RESP_TX_ACCESS;
+		rxo_tx_resp_done(qp, rtx, payload ? RXO_RESP_TX_ACCESS :
+				 rxo_tx_is_lost(qp, &tx, now) ?
+				 RXO_RESP_TX_SENT : RXO_RESP_TX_BUSY);
+		return 1;
 	}
-	return rxo_tx_xmit(qp, &tx, dst, now) ? RXO_RESP_TX_SENT :
-						RXO_RESP_TX_BUSY;
+	if (!rxo_tx_xmit(qp, &tx, now))
+		rxo_resp_rewind(&qp->resp, &mark);
+	return tx.nsegs;
 }
 
 static u32 rxo_tx_run_resp(struct rxo_qp *qp, u32 budget, u64 now)
 {
-	struct rxo_resp_next_act next;
-	enum rxo_resp_tx_result res;
 	struct rxo_resp_tx rtx;
 
-	while (budget && !qp->tx_resume && rxo_resp_next(&qp->resp, &rtx)) {
-		budget--;
-		res = rxo_tx_send_resp(qp, &rtx, now);
-		rxo_resp_tx_done(&qp->resp, &rtx, res, &next);
-		rxo_rx_resp_next(qp, &next);
-	}
+	while (budget && !qp->tx_resume && rxo_resp_next(&qp->resp, &rtx))
+		budget -= min(budget, rxo_tx_send_resp(qp, &rtx, budget, now));
 	/* The NAK that ends the connection has left. */
 	if (qp->resp.failed && !rxo_resp_has_tx(&qp->resp))
 		rxo_wq_enter_err(qp);
@@ -243,24 +397,54 @@ static bool rxo_tx_gather(struct rxo_qp *qp, const struct rxo_req_act *act,
 	return rxo_sge_read(qp, sge, wqe->num_sge, act->offset, dst, act->len);
 }
 
-static enum rxo_req_result rxo_tx_send_req(struct rxo_qp *qp,
-					   const struct rxo_req_act *act,
-					   u64 now)
+/* Is it likely that another packet of this length can follow at once? */
+static bool rxo_tx_has_follower(const struct rxo_qp *qp,
+				const struct rxo_req_act *act)
 {
-	struct dst_entry *dst = rxo_tx_dst(qp);
-	struct rxo_tx tx;
+	const struct rxo_opcode_info *info = rxo_opcode_info(act->pkt.opcode);
 
-	if (!dst) {
-		rxo_stat_inc(qp->dev, RXO_CNT_TX_NO_ROUTE);
-		return RXO_SENT;	/* lost on the way: the time-out decides */
+	if (info->pos & RXO_POS_LAST)
+		return qp->req.head - qp->req.cur > 1;
+	/* The RETH of a first WRITE makes it longer than the next. */
+	return info->class == RXO_CLASS_SEND || !(info->pos & RXO_POS_FIRST);
+}
+
+/* Requests from @act on, as many as fit one skb. Return: how many. */
+static u32 rxo_tx_send_req(struct rxo_qp *qp, struct rxo_req_act *act,
+			   u32 budget, u64 now)
+{
+	struct rxo_req mark = qp->req;
+	struct rxo_tx tx;
+	u8 *payload;
+
+	if (!rxo_tx_has_follower(qp, act))
+		budget = 1;
+	if (!rxo_tx_begin(qp, &act->pkt, act->len, budget, &tx)) {
+		rxo_req_sent(&qp->req, act, rxo_tx_is_lost(qp, &tx, now) ?
+			     RXO_SENT : RXO_SENT_BUSY, now);
+		return 1;
 	}
-	if (!rxo_tx_begin(qp, &act->pkt, act->len, dst, &tx))
-		return rxo_tx_backs_off(qp, now) ? RXO_SENT_BUSY : RXO_SENT;
-	if (!rxo_tx_gather(qp, act, tx.payload)) {
+	do {
+		payload = rxo_tx_add(&tx, &act->pkt, act->len);
+		if (!payload || !rxo_tx_gather(qp, act, payload))
+			break;
+		rxo_tx_added(qp, &tx);
+		rxo_req_sent(&qp->req, act, RXO_SENT, now);
+		if (tx.nsegs == tx.max_segs)
+			break;
+		rxo_req_next(&qp->req, now, act);
+	} while (act->kind == RXO_REQ_SEND);
+
+	if (!tx.nsegs) {
 		kfree_skb(tx.skb);
-		return RXO_SENT_LOC_PROT;
+		rxo_req_sent(&qp->req, act, payload ? RXO_SENT_LOC_PROT :
+			     rxo_tx_is_lost(qp, &tx, now) ?
+			     RXO_SENT : RXO_SENT_BUSY, now);
+		return 1;
 	}
-	return rxo_tx_xmit(qp, &tx, dst, now) ? RXO_SENT : RXO_SENT_BUSY;
+	if (!rxo_tx_xmit(qp, &tx, now))
+		qp->req = mark;
+	return tx.nsegs;
 }
 
 static u32 rxo_tx_run_req(struct rxo_qp *qp, u32 budget, u64 now)
@@ -273,9 +457,7 @@ static u32 rxo_tx_run_req(struct rxo_qp *qp, u32 budget, u64 now)
 		rxo_req_next(&qp->req, now, &act);
 		if (act.kind != RXO_REQ_SEND)
 			break;
-		budget--;
-		rxo_req_sent(&qp->req, &act, rxo_tx_send_req(qp, &act, now),
-			     now);
+		budget -= min(budget, rxo_tx_send_req(qp, &act, budget, now));
 	}
 	return budget;
 }

@@ -363,14 +363,36 @@ static void rxo_resp_rx_read(struct rxo_resp *resp, struct rxo_resp_act *act)
 	act->rkey = pkt->rkey;
 }
 
+/*
+ * The oldest PSN that is still to be answered must stay comparable to the
+ * expected one: a peer may not have more than 2^23 outstanding (IBTA 9.7.2).
+ */
+static bool rxo_resp_has_span(struct rxo_resp *resp, u32 npsn)
+{
+	u32 i;
+
+	for (i = resp->job_tail; i != resp->job_head; i++) {
+		const struct rxo_rd_job *job = rxo_resp_job(resp, i);
+		u32 behind = (resp->epsn.v - job->next.v) & RXO_PSN_MASK;
+
+		if (!job->replay)
+			return behind + npsn <= 1u << 23;
+	}
+	return true;
+}
+
 static void rxo_resp_rx_expected(struct rxo_resp *resp,
 				 const struct rxo_opcode_info *info,
 				 struct rxo_resp_act *act)
 {
+	u32 npsn = info->class != RXO_CLASS_READ ? 1 :
+		   rxo_resp_npsn(resp, act->pkt.dma_len);
+
 	/* Present again: should it fail for a moment, a new gap is news. */
 	resp->seq_nak_sent = false;
 
-	if (!rxo_resp_is_in_message(resp, info)) {
+	if (!rxo_resp_is_in_message(resp, info) ||
+	    !rxo_resp_has_span(resp, npsn)) {
 		rxo_resp_refuse(resp, act, RXO_NAK_INV_REQ);
 		return;
 	}
@@ -693,4 +715,23 @@ void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
 		if (rxo_aeth_type(tx->pkt.syndrome) != RXO_AETH_ACK)
 			resp->nak_owed = false;
 	}
+}
+
+struct rxo_resp_mark rxo_resp_mark(const struct rxo_resp *resp)
+{
+	return (struct rxo_resp_mark){
+		.job_tail = resp->job_tail,
+		.next = rxo_resp_first_job(resp)->next,
+		.ack_owed = resp->ack_owed,
+		.nak_owed = resp->nak_owed,
+	};
+}
+
+/* Only the first job has moved on; if it had ended, it is still in its place. */
+void rxo_resp_rewind(struct rxo_resp *resp, const struct rxo_resp_mark *mark)
+{
+	resp->job_tail = mark->job_tail;
+	rxo_resp_job(resp, mark->job_tail)->next = mark->next;
+	resp->ack_owed = mark->ack_owed;
+	resp->nak_owed = mark->nak_owed;
 }

@@ -199,4 +199,18 @@ void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
 		      enum rxo_resp_tx_result result,
 		      struct rxo_resp_next_act *next);
 
+/*
+ * Take back what has been committed as sent: a mark taken before, and only
+ * answers committed with RXO_RESP_TX_SENT since.
+ */
+struct rxo_resp_mark {
+	u32 job_tail;
+	struct rxo_psn next;
+	bool ack_owed;
+	bool nak_owed;
+};
+
+struct rxo_resp_mark rxo_resp_mark(const struct rxo_resp *resp);
+void rxo_resp_rewind(struct rxo_resp *resp, const struct rxo_resp_mark *mark);
+
 #endif /* RXO_RESP_H */
