@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What cases in the guest are written with.
+#
+#      namespace $NS_A                              namespace $NS_B
+#   ┌────────────────────┐                        ┌────────────────────┐
+#   │ $DEV_A on $NET_A ──┼──── the veth pair ─────┼── $NET_B, $DEV_B   │
+#   │ $IP4_A, $IP6_A     │                        │   $IP4_B, $IP6_B   │
+#   └────────────────────┘                        └────────────────────┘
+#
+# Names carry the number of the case, RXO_NR. guest_cleanup takes down all that the
+# functions here have made; what else a case makes, it removes itself or registers
+# with at_exit.
+
+CLEANUPS=()             # commands, run last to first
+JOBS=()                 # background processes, ended before anything else
+DEVICES=()              # RDMA devices that must end with the objects they began with
+declare -A AT_START     # the objects of each
+CHECK_OBJECTS=1         # a case that ends with programs cut off may clear it
+RXO_NR=${RXO_NR:-0}
+
+# ---- verdicts ------------------------------------------------------------------
+
+fail() {
+	echo "fail: $*"
+	exit 1
+}
+
+skip() {
+	echo "skip: $*"
+	exit 77
+}
+
+need_tool() {
+	local tool
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || skip "no $tool"
+	done
+}
+
+need_file() {
+	local file
+	for file in "$@"; do
+		[ -e "$file" ] || skip "no ${file#"$RXO_TREE"/}"
+	done
+}
+
+need_module() {
+	local module
+	for module in "$@"; do
+		modprobe "$module" || skip "no module $module"
+	done
+}
+
+# For cases about what only our driver does.
+need_own_driver() {
+	[ "$RXO_LINK_TYPE" = rxe_ordered ] || skip "not with the stand-in $RXO_LINK_TYPE"
+}
+
+# ---- waiting -------------------------------------------------------------------
+
+# wait_for SECONDS COMMAND...: until the command succeeds, or fail.
+wait_for() {
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000)) seconds=$1
+	shift
+	until "$@"; do
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || fail "not within $seconds s: $*"
+		sleep 0.05
+	done
+}
+
+# within SECONDS COMMAND...: the command must succeed in that time. It must be a
+# program, not a function.
+within() {
+	local seconds=$1 code=0
+	shift
+	timeout -k 2 "$seconds" "$@" || code=$?
+	[ $code != 124 ] && [ $code != 137 ] || fail "took longer than $seconds s: $*"
+	[ $code = 0 ] || fail "exit code $code: $*"
+}
+
+# refused TEXT SECONDS COMMAND...: the program must fail in time and say TEXT, an
+# extended regular expression.
+refused() {
+	local text=$1 seconds=$2 output code=0
+	shift 2
+	output=$(timeout -k 2 "$seconds" "$@" 2>&1) || code=$?
+	echo "\$ $*"
+	echo "$output"
+	[ $code != 0 ] || fail "should have been refused: $*"
+	[ $code != 124 ] && [ $code != 137 ] || fail "took longer than $seconds s: $*"
+	grep -qiE "$text" <<<"$output" || fail "should have said '$text'"
+}
+
+not() {
+	! "$@"
+}
+
+# ---- programs ------------------------------------------------------------------
+
+in_a() { "${EXEC_A[@]}" "$@"; }
+in_b() { "${EXEC_B[@]}" "$@"; }
+
+# start a|b|host SECONDS COMMAND...: runs it in the background, no longer than that;
+# JOB is its process, JOB_OUT the file with its output.
+start() {
+	local where=("${EXEC_A[@]}") seconds=$2
+	[ "$1" = b ] && where=("${EXEC_B[@]}")
+	[ "$1" = host ] && where=(env)
+	shift 2
+	JOB_OUT=$(mktemp /run/rxo/job.XXXXXX)
+	"${where[@]}" timeout -k 2 "$seconds" "$@" >"$JOB_OUT" 2>&1 </dev/null &
+	JOB=$!
+	JOBS+=("$JOB")
+}
+
+running() {
+	kill -0 "$1" 2>/dev/null
+}
+
+# finish PID SECONDS: the job must end in that time; its exit code is returned.
+finish() {
+	local code=0
+	wait_for "$2" not running "$1"
+	wait "$1" || code=$?
+	return $code
+}
+
+# stop PID: ends a job of start().
+stop() {
+	running "$1" || return 0
+	kill -TERM "$1"
+	wait_for 5 not running "$1"
+}
+
+# listening PID PORT: does the namespace of that process listen on the TCP port?
+listening() {
+	local hex
+	hex=$(printf ':%04X' "$2")
+	grep -qs "$hex 0*:0000 0A" "/proc/$1/net/tcp" "/proc/$1/net/tcp6"
+}
+
+# ---- objects that must not leak --------------------------------------------------
+
+device_exists() {
+	[ -e "/sys/class/infiniband/$1" ]
+}
+
+# objects DEVICE: "qp 0 cq 0 ..." as the kernel counts them.
+objects() {
+	rdma resource show "$1" 2>/dev/null | sed 's/^[^ ]* [^ ]* //; s/ ctx [0-9]*//'
+}
+
+same_objects() {
+	[ "$(objects "$1")" = "${AT_START[$1]}" ]
+}
+
+# watch_device DEVICE: from now on it has to end with the objects that it has now.
+watch_device() {
+	DEVICES+=("$1")
+	AT_START[$1]=$(objects "$1")
+}
+
+check_objects() {
+	local device
+	for device in "${DEVICES[@]}"; do
+		device_exists "$device" || continue
+		(wait_for 3 same_objects "$device") >/dev/null && continue
+		echo "left over on $device: $(objects "$device") (at first ${AT_START[$device]})"
+		return 1
+	done
+}
+
+# ---- taking down ---------------------------------------------------------------
+
+at_exit() {
+	CLEANUPS+=("$*")
+}
+
+# guest_cleanup CODE: the end of every case.
+guest_cleanup() {
+	local code=$1 pid i
+	set +eE
+	trap - ERR EXIT
+	for pid in "${JOBS[@]}"; do
+		(stop "$pid") || kill -KILL "$pid"
+		wait "$pid" 2>/dev/null
+	done
+	[ $CHECK_OBJECTS = 0 ] || check_objects || [ "$code" != 0 ] || code=1
+	for ((i = ${#CLEANUPS[@]} - 1; i >= 0; i--)); do
+		timeout -k 2 10 bash -c "${CLEANUPS[i]}" || {
+			echo "cleanup failed: ${CLEANUPS[i]}"
+			[ "$code" != 0 ] || code=1
+		}
+	done
+	exit "$code"
+}
+
+# ---- the two namespaces --------------------------------------------------------
+
+# netns_make NAME
+netns_make() {
+	ip netns add "$1"
+	at_exit "[ ! -e /run/netns/$1 ] || ip netns delete $1"
+	ip -n "$1" link set lo up
+	ip netns exec "$1" sh -c 'cd /proc/sys/net/ipv6/conf && echo 0 >default/accept_dad'
+}
+
+# topo_net [MTU]: two namespaces and the veth pair, addresses set, no devices.
+topo_net() {
+	local mtu=${1:-1500} x
+	NS_A=a$RXO_NR NS_B=b$RXO_NR NET_A=va$RXO_NR NET_B=vb$RXO_NR
+	IP4_A=10.77.0.1 IP4_B=10.77.0.2 IP6_A=fd77::1 IP6_B=fd77::2
+	EXEC_A=(ip netns exec "$NS_A")
+	EXEC_B=(ip netns exec "$NS_B")
+	netns_make "$NS_A"
+	netns_make "$NS_B"
+	ip -n "$NS_A" link add "$NET_A" mtu "$mtu" type veth peer name "$NET_B" mtu "$mtu" netns "$NS_B"
+	for x in A B; do
+		local ns=NS_$x net=NET_$x ip4=IP4_$x ip6=IP6_$x
+		ip -n "${!ns}" -batch - <<-END
+		address add ${!ip4}/24 dev ${!net}
+		address add ${!ip6}/64 dev ${!net} nodad
+		link set ${!net} up
+		END
+	done
+}
+
+# dummy_add a|b NAME [ADDRESS/LENGTH]: one more netdev, without a peer.
+dummy_add() {
+	"in_$1" ip link add "$2" type dummy
+	[ $# -lt 3 ] || "in_$1" ip address add "$3" dev "$2"
+	"in_$1" ip link set "$2" up
+}
+
+# port_state DEVICE: such as "4: ACTIVE".
+port_state() {
+	local state=gone
+	read -r state 2>/dev/null <"/sys/class/infiniband/$1/ports/1/state" || true
+	echo "$state"
+}
+
+port_is() {
+	[[ $(port_state "$1") == *": $2" ]]
+}
+
+# link_add a|b|host DEVICE NETDEV: as a user would, then wait for the active port.
+# The device has to end with the objects that it has then.
+link_add() {
+	local where=("${EXEC_A[@]}")
+	[ "$1" = b ] && where=("${EXEC_B[@]}")
+	[ "$1" = host ] && where=(env)
+	at_exit "[ ! -e /sys/class/infiniband/$2 ] || rdma link delete $2"
+	within 5 "${where[@]}" rdma link add "$2" type "$RXO_LINK_TYPE" netdev "$3"
+	wait_for 5 port_is "$2" ACTIVE
+	watch_device "$2"
+}
+
+# topo_pair [MTU]: all of it, devices included.
+topo_pair() {
+	topo_net "${1:-1500}"
+	DEV_A=rxoA$RXO_NR DEV_B=rxoB$RXO_NR
+	link_add a "$DEV_A" "$NET_A"
+	link_add b "$DEV_B" "$NET_B"
+}
+
+# ---- GIDs ----------------------------------------------------------------------
+
+# gid_of ADDRESS: as sysfs writes it, eight groups of four digits.
+gid_of() {
+	local group head tail out=() missing i
+	if [[ $1 != *:* ]]; then
+		# shellcheck disable=SC2046,SC2183 # four numbers
+		printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x\n' $(tr . ' ' <<<"$1")
+		return
+	fi
+	head=${1%%::*} tail=
+	[[ $1 == *::* ]] && tail=${1#*::}
+	IFS=: read -ra head <<<"$head"
+	IFS=: read -ra tail <<<"$tail"
+	missing=$((8 - ${#head[@]} - ${#tail[@]}))
+	for ((i = 0; i < missing; i++)); do out+=(0); done
+	for group in "${head[@]}" "${out[@]}" "${tail[@]}"; do
+		printf '%04x:' $((16#$group))
+	done | sed 's/:$/\n/'
+}
+
+# gid_find DEVICE ADDRESS: prints the index of that GID, or returns 1.
+gid_find() {
+	local gid want i dir=/sys/class/infiniband/$1/ports/1/gids
+	want=$(gid_of "$2")
+	for ((i = 0; i < 256; i++)); do
+		read -r gid 2>/dev/null <"$dir/$i" || return 1
+		[ "$gid" = "$want" ] || continue
+		echo $i
+		return
+	done
+	return 1
+}
+
+has_gid() {
+	gid_find "$@" >/dev/null
+}
+
+# gid_index DEVICE ADDRESS: the same, after it has had time to show up.
+gid_index() {
+	wait_for 5 has_gid "$1" "$2"
+	gid_find "$1" "$2"
+}

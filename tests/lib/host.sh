@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# Sourced by scripts that run on the host: where things are, and which kernels
+# "6.1" and "6.12" stand for on this machine.
+
+RXO_TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck disable=SC2034 # for the scripts that source this
+RXO_BUILD=${BUILD:-$RXO_TREE/build}
+RXO_CACHE=${RXO_CACHE:-/var/cache/rxe_ordered}
+
+die() {
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+
+# The kernels of the tests are named by series. Each has a Debian package that
+# always depends on the newest build of that series.
+headers_meta() {
+	case $1 in
+	6.1) echo linux-headers-amd64 ;;
+	6.12) echo linux-headers-6.12-amd64 ;;
+	*) die "no such kernel series: $1 (6.1 and 6.12 are known)" ;;
+	esac
+}
+
+# kernel_release SERIES: the release whose headers are installed. The module is
+# built against those, so the guest boots exactly that one.
+kernel_release() {
+	local meta release
+	meta=$(headers_meta "$1")
+	release=$(dpkg-query -W -f '${Depends}' "$meta" 2>/dev/null |
+		grep -oE "linux-headers-$1\.[^ ,]*" | head -n 1 || true)
+	[ -n "$release" ] || die "$meta is not installed or is not $1 (run tools/setup)"
+	echo "${release#linux-headers-}"
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# perftest between the two namespaces: each program over IPv4 and IPv6, at MTU 1500
+# and 9000, at sizes on both sides of the path MTU; and with completion events.
+#
+# The sizes of a case run side by side, each on a TCP port of its own: perftest
+# spends most of its time sleeping and calibrating.
+
+SIZES=(2 4095 4096 65536 1048579)
+FIRST_PORT=18515
+
+# perftest_find_gids FAMILY
+perftest_find_gids() {
+	local a=IP${1#ipv}_A b=IP${1#ipv}_B
+	GID_A=$(gid_index "$DEV_A" "${!a}")
+	GID_B=$(gid_index "$DEV_B" "${!b}")
+}
+
+# perftest_start a|b PROGRAM SIZE PORT OPTIONS...: sets JOB and JOB_OUT.
+perftest_start() {
+	local side=$1 program=$2 size=$3 port=$4
+	local device=DEV_${1^} gid=GID_${1^}
+	shift 4
+	start "$side" 40 "$program" -d "${!device}" -x "${!gid}" -F -s "$size" -p "$port" "$@"
+}
+
+# perftest_result OUTPUT SIZE: a bandwidth or a latency above zero.
+perftest_result() {
+	grep -E "^ *$2 +[0-9]+ +" "$1" | grep -qE '[1-9]' || fail "no result for $2 bytes: $(cat "$1")"
+	grep -E "^ *$2 +[0-9]+ +" "$1"
+}
+
+# perftest_sizes PROGRAM FAMILY MTU OPTIONS...: servers in B, clients in A; all must
+# succeed and the clients must report a result.
+perftest_sizes() {
+	local program=$1 family=$2 mtu=$3 i port servers=() clients=() outputs=()
+	shift 3
+	need_tool "$program"
+	topo_pair "$mtu"
+	perftest_find_gids "$family"
+	for i in "${!SIZES[@]}"; do
+		perftest_start b "$program" "${SIZES[i]}" $((FIRST_PORT + i)) -n 10 "$@"
+		servers+=("$JOB")
+	done
+	for i in "${!SIZES[@]}"; do
+		port=$((FIRST_PORT + i))
+		wait_for 15 listening "${servers[i]}" "$port"
+		perftest_start a "$program" "${SIZES[i]}" "$port" -n 10 "$@" "$IP4_B"
+		clients+=("$JOB")
+		outputs+=("$JOB_OUT")
+	done
+	for i in "${!SIZES[@]}"; do
+		finish "${clients[i]}" 40 || fail "$program, ${SIZES[i]} bytes, client: $(cat "${outputs[i]}")"
+		finish "${servers[i]}" 10 || fail "$program, ${SIZES[i]} bytes: the server failed"
+		perftest_result "${outputs[i]}" "${SIZES[i]}"
+	done
+}
+
+for kind in send write read; do
+	for what in bw lat; do
+		for family in ipv4 ipv6; do
+			for mtu in 1500 9000; do
+				eval "case_perftest_${kind}_${what}_${family}_$mtu() {
+					perftest_sizes ib_${kind}_$what $family $mtu
+				}"
+			done
+		done
+	done
+done
+unset kind what family mtu
+
+# (ib_write_bw and the write latency test have no event mode.)
+case_perftest_events_send_bw() { perftest_sizes ib_send_bw ipv4 1500 -e; }
+case_perftest_events_read_bw() { perftest_sizes ib_read_bw ipv4 1500 -e; }
+case_perftest_events_send_lat() { perftest_sizes ib_send_lat ipv6 9000 -e; }
+case_perftest_events_read_lat() { perftest_sizes ib_read_lat ipv6 9000 -e; }

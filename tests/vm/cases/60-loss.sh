@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # lane is for tests/vm/run
+#
+# The network loses, repeats, delays and reorders. In virtual time, so that waiting
+# costs nothing and results do not depend on the load of the machine.
+
+lane=virtual
+
+# netem OPTIONS...: both directions of the pair.
+netem() {
+	need_tool tc
+	need_module sch_netem
+	in_a tc qdisc add dev "$NET_A" root netem "$@"
+	in_b tc qdisc add dev "$NET_B" root netem "$@"
+}
+
+# perftest_start_pair PROGRAM OPTIONS...: sets SERVER, CLIENT and CLIENT_OUT. (Not
+# ibv_rc_pingpong: it goes away without asking whether its last acknowledgement has
+# arrived, and then its partner fails, by right.)
+perftest_start_pair() {
+	local program=$1
+	shift
+	need_tool "$program"
+	start b 150 "$program" -F -d "$DEV_B" -x "$(gid_index "$DEV_B" "$IP4_B")" "$@"
+	SERVER=$JOB
+	wait_for 15 listening "$SERVER" 18515
+	start a 150 "$program" -F -d "$DEV_A" -x "$(gid_index "$DEV_A" "$IP4_A")" "$@" "$IP4_B"
+	CLIENT=$JOB CLIENT_OUT=$JOB_OUT
+}
+
+# gets_through PROGRAM OPTIONS...
+gets_through() {
+	perftest_start_pair "$@"
+	finish "$CLIENT" 120 || fail "$1, client: $(cat "$CLIENT_OUT")"
+	finish "$SERVER" 30 || fail "$1: the server failed"
+	grep -A1 '#bytes' "$CLIENT_OUT" || fail "$1: no result"
+}
+
+# Sleeping on events where perftest can: polling is what uses up virtual time.
+all_get_through() {
+	gets_through ib_send_lat -e -n 100 -s 4096
+	gets_through ib_send_bw -e -n 20 -s 65536
+	gets_through ib_read_bw -e -n 20 -s 65536
+	gets_through ib_write_bw -n 10 -s 32768
+}
+
+# counter DEVICE NAME: a hardware counter.
+counter() {
+	cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"
+}
+
+timeout_loss_drop=180
+case_loss_drop() {
+	topo_pair
+	netem loss 5%
+	all_get_through
+	[ "$(counter "$DEV_A" retransmits)" -gt 0 ] || fail "nothing was lost, so nothing was shown"
+}
+
+timeout_loss_duplicate=180
+case_loss_duplicate() {
+	topo_pair
+	netem duplicate 20%
+	all_get_through
+}
+
+timeout_loss_delay=180
+case_loss_delay() {
+	topo_pair
+	netem delay 20ms
+	all_get_through
+}
+
+timeout_loss_reorder=180
+case_loss_reorder() {
+	topo_pair
+	netem delay 2ms reorder 25%
+	all_get_through
+}
+
+timeout_loss_all_kinds=180
+case_loss_all_kinds() {
+	topo_pair
+	netem delay 1ms loss 2% duplicate 5% reorder 10%
+	all_get_through
+}
+
+# Nothing gets through any more: the requester gives up by itself after its retries.
+case_loss_blackout() {
+	topo_pair
+	perftest_start_pair ib_send_bw -e -n 100000 -s 4096
+	wait_for 15 sent_packets
+	netem loss 100%
+	not finish "$CLIENT" 40 || fail "traffic over a dead network succeeded"
+	grep -E 'Failed status 12|syndrom|retry' "$CLIENT_OUT" || fail "client: $(cat "$CLIENT_OUT")"
+	stop "$SERVER"
+}
+
+sent_packets() {
+	[ "$(counter "$DEV_A" tx_packets)" -gt 100 ]
+}
