@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "requester.h"
+
+static struct requester r;
+
+#define FIRST	RXO_OP_READ_RESP_FIRST
+#define MIDDLE	RXO_OP_READ_RESP_MIDDLE
+#define LAST	RXO_OP_READ_RESP_LAST
+#define ONLY	RXO_OP_READ_RESP_ONLY
+
+/* ---------------------------------------------------------------- positive */
+
+T_TEST(ack_rx__cumulative)
+{
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, WRITE, SIG, 300);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	T_EQ(r_ack(&r, 12), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	r_ends(&r, 1, RXO_WC_SUCCESS);
+	T_CHECK(!r_pop(&r));
+	T_EQ(r.req.una.v, 13);
+}
+
+T_TEST(ack_rx__part_of_a_message)
+{
+	r_init(&r);
+	r_post(&r, WRITE, SIG, 600);
+	r_send_all(&r);
+	T_EQ(r_ack(&r, 10), RXO_ACK_TAKEN);
+	T_EQ(r.req.una.v, 11);
+	T_CHECK(!r_pop(&r));
+	T_EQ(r_ack(&r, 11), RXO_ACK_TAKEN);
+	T_CHECK(!r_pop(&r));
+	T_EQ(r_ack(&r, 12), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+}
+
+T_TEST(ack_rx__stale_ghost_and_foreign)
+{
+	r_init(&r);
+	T_EQ(r_ack(&r, 10), RXO_ACK_DROP);	/* nothing was sent */
+	T_EQ(r.ack.drop, RXO_DROP_GHOST_ACK);
+	T_EQ(r_ack(&r, 9), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_STALE_ACK);
+	r_post(&r, SEND, SIG, 600);
+	r_send(&r);
+	r_send(&r);
+	T_EQ(r_ack(&r, 12), RXO_ACK_DROP);	/* exists, but was not sent */
+	T_EQ(r.ack.drop, RXO_DROP_GHOST_ACK);
+	T_EQ(r_nak(&r, 12, RXO_NAK_PSN), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_GHOST_ACK);
+	T_EQ(r_ack(&r, 10), RXO_ACK_TAKEN);
+	T_EQ(r_ack(&r, 10), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_STALE_ACK);
+	T_EQ(r_nak(&r, 10, RXO_NAK_REM_OP), RXO_ACK_DROP);
+	T_EQ(r_answer(&r, RXO_OP_ATOMIC_ACK, 11, 0x1f, 0), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_RESPONSE);
+	T_EQ(r_answer(&r, ONLY, 11, 0x1f, 0), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_RESPONSE);	/* that is a SEND */
+	T_EQ(r_answer(&r, ONLY, 10, 0x1f, 0), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_DUP);
+	T_EQ(r_answer(&r, ONLY, 12, 0x1f, 0), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_RESPONSE);
+	T_EQ(r.req.una.v, 11);
+}
+
+/* max counts, not the send pointer, which may have gone back. */
+T_TEST(ack_rx__after_going_back)
+{
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, SEND, SIG, 600);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	r_time_out(&r);
+	T_EQ(r.req.psn.v, 10);
+	T_EQ(r_ack(&r, 11), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	T_EQ(r_send(&r), 12);		/* what is acknowledged is skipped */
+	T_EQ(r.act.pkt.opcode, RXO_OP_SEND_MIDDLE);
+	T_EQ(r_ack(&r, 14), RXO_ACK_TAKEN);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	r_ends(&r, 1, RXO_WC_SUCCESS);
+	r_ends(&r, 2, RXO_WC_SUCCESS);
+	T_EQ(rxo_req_deadline(&r.req), U64_MAX);
+}
+
+T_TEST(ack_rx__psn_wrap)
+{
+	r_init(&r);
+	r_start(&r, 0xfffffe);
+	r_post(&r, SEND, SIG, 1000);
+	T_EQ(r_send(&r), 0xfffffe);
+	T_EQ(r_send(&r), 0xffffff);
+	T_EQ(r_send(&r), 0);
+	T_EQ(r_send(&r), 1);
+	T_EQ(r_ack(&r, 2), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_GHOST_ACK);
+	T_EQ(r_ack(&r, 0xffffff), RXO_ACK_TAKEN);
+	T_EQ(r.req.una.v, 0);
+	T_EQ(r_ack(&r, 0xffffff), RXO_ACK_DROP);
+	r_time_out(&r);
+	T_EQ(r_send(&r), 0);
+	T_EQ(r.act.offset, 512);
+	T_EQ(r_ack(&r, 1), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+}
+
+/* -------------------------------------------------------------------- READ */
+
+T_TEST(ack_rx__read_data_in_order)
+{
+	r_init(&r);
+	r_post(&r, READ, SIG, 600);
+	r_send_all(&r);
+	r_data(&r, FIRST, 10, 256);
+	T_EQ(r.ack.slot, 0);
+	T_EQ(r.ack.offset, 0);
+	T_EQ(r.ack.len, 256);
+	T_CHECK(!r.ack.last);
+	r_data(&r, MIDDLE, 11, 256);
+	T_EQ(r.ack.offset, 256);
+	T_CHECK(!r_pop(&r));
+	r_data(&r, LAST, 12, 88);
+	T_EQ(r.ack.offset, 512);
+	T_EQ(r.ack.len, 88);
+	T_CHECK(r.ack.last);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	T_EQ(r.req.rd_out, 0);
+	T_EQ(r_answer(&r, LAST, 12, 0x1f, 88), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_DUP);
+}
+
+T_TEST(ack_rx__read_data_acknowledges_what_is_before)
+{
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, WRITE, SIG, 300);
+	r_post(&r, READ, SIG, 1);
+	r_send_all(&r);
+	r_data(&r, ONLY, 13, 1);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	r_ends(&r, 1, RXO_WC_SUCCESS);
+	r_ends(&r, 2, RXO_WC_SUCCESS);
+}
+
+T_TEST(ack_rx__read_response_must_fit)
+{
+	static const struct { u32 len, skip; u8 op; u32 bytes; } rows[] = {
+		{ 600, 0, MIDDLE, 256 },	/* begins without FIRST */
+		{ 600, 0, LAST, 256 },
+		{ 600, 0, ONLY, 256 },
+		{ 600, 0, FIRST, 255 },
+		{ 600, 0, FIRST, 0 },
+		{ 600, 1, FIRST, 256 },		/* begins twice */
+		{ 600, 1, LAST, 256 },
+		{ 600, 1, MIDDLE, 252 },
+		{ 600, 2, MIDDLE, 88 },
+		{ 600, 2, LAST, 87 },
+		{ 600, 2, LAST, 89 },
+		{ 600, 2, LAST, 256 },
+		{ 600, 2, ONLY, 88 },
+		{ 100, 0, FIRST, 100 },
+		{ 100, 0, LAST, 100 },
+		{ 100, 0, ONLY, 99 },
+		{ 100, 0, ONLY, 256 },
+		{ 0, 0, ONLY, 1 },
+		{ 0, 0, FIRST, 0 },
+	};
+	size_t i;
+	u32 k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		t_context("row %zu", i);
+		r_init(&r);
+		r_post(&r, WRITE, SIG, 1);
+		r_post(&r, READ, SIG, rows[i].len);
+		r_post(&r, WRITE, SIG, 1);
+		r_send_all(&r);
+		for (k = 0; k < rows[i].skip; k++)
+			r_data(&r, k ? MIDDLE : FIRST, 11 + k, 256);
+		T_EQ(r_answer(&r, rows[i].op, 11 + k, 0x1f, rows[i].bytes),
+		     RXO_ACK_TAKEN);
+		r_ends(&r, 0, RXO_WC_SUCCESS);
+		r_ends(&r, 1, RXO_WC_BAD_RESP_ERR);
+		r_flush(&r, 2, 3);
+	}
+}
+
+T_TEST(ack_done__no_access_to_the_buffer)
+{
+	r_init(&r);
+	r_post(&r, READ, 0, 600);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	r_data(&r, FIRST, 10, 256);
+	T_EQ(r_answer(&r, MIDDLE, 11, 0, 256), RXO_ACK_READ_DATA);
+	rxo_ack_done(&r.req, &r.ack, RXO_PLACE_LOC_PROT, r.now);
+	T_EQ(r_answer(&r, LAST, 12, 0x1f, 88), RXO_ACK_DROP);
+	r_ends(&r, 0, RXO_WC_LOC_PROT_ERR);
+	r_flush(&r, 1, 2);
+}
+
+/* A burst behind one lost response costs one request and one retry. */
+T_TEST(ack_rx__gap_in_responses_goes_back_once)
+{
+	u32 psn;
+
+	r_init(&r);
+	r_post(&r, READ, SIG, 256 * 10);
+	r_post(&r, READ, SIG, 1);
+	r_send_all(&r);
+	r_data(&r, FIRST, 10, 256);
+	T_EQ(r_answer(&r, MIDDLE, 12, 0, 256), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r.act.pkt.dma_len, 256 * 9);
+	T_EQ(r_send(&r), 20);
+	for (psn = 13; psn < 19; psn++) {
+		T_EQ(r_answer(&r, MIDDLE, psn, 0, 256), RXO_ACK_DROP);
+		T_EQ(r.ack.drop, RXO_DROP_SEQ);
+	}
+	T_EQ(r_answer(&r, ONLY, 20, 0x1f, 1), RXO_ACK_DROP);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	T_EQ(r.req.n_implied_nak, 1);
+	T_EQ(r.req.retry.retries_left, 1);
+	r_data(&r, FIRST, 11, 256);
+	for (psn = 12; psn < 19; psn++)
+		r_data(&r, MIDDLE, psn, 256);
+	r_data(&r, LAST, 19, 256);
+	r_data(&r, ONLY, 20, 1);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	r_ends(&r, 1, RXO_WC_SUCCESS);
+}
+
+/* The original comes after all, when it has been asked for again. */
+T_TEST(ack_rx__late_response_fits_its_first_request)
+{
+	r_init(&r);
+	r_post(&r, READ, SIG, 600);
+	r_send_all(&r);
+	r_data(&r, FIRST, 10, 256);
+	T_EQ(r_answer(&r, LAST, 12, 0x1f, 88), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 11);
+	r_data(&r, MIDDLE, 11, 256);
+	T_EQ(r_answer(&r, FIRST, 11, 0x1f, 256), RXO_ACK_DROP);
+	r_data(&r, LAST, 12, 88);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+}
+
+/* Two READs repeated: each may be answered from FIRST at its own place. */
+T_TEST(ack_rx__repeated_from_the_middle_with_another_behind)
+{
+	r_init(&r);
+	r_post(&r, READ, SIG, 1000);
+	r_post(&r, READ, SIG, 600);
+	r_send_all(&r);
+	r_data(&r, FIRST, 10, 256);
+	r_time_out(&r);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r_send(&r), 14);
+	r_data(&r, FIRST, 11, 256);
+	r_data(&r, MIDDLE, 12, 256);
+	r_data(&r, LAST, 13, 232);
+	r_data(&r, FIRST, 14, 256);
+	r_data(&r, MIDDLE, 15, 256);
+	r_data(&r, LAST, 16, 88);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	r_ends(&r, 1, RXO_WC_SUCCESS);
+}
+
+T_TEST(ack_rx__ack_beyond_a_read_is_an_implied_nak)
+{
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, READ, SIG, 600);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	T_EQ(r_ack(&r, 14), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	T_CHECK(!r_pop(&r));
+	T_EQ(r.req.n_implied_nak, 1);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r.act.pkt.opcode, RXO_OP_READ_REQUEST);
+	T_EQ(r.act.pkt.dma_len, 600);
+	T_EQ(r_send(&r), 14);
+	/* Nothing of the READ may be completed by an ACK, ever. */
+	T_EQ(r_ack(&r, 14), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_SEQ);
+	T_EQ(r_ack(&r, 12), RXO_ACK_DROP);
+	r_data(&r, FIRST, 11, 256);
+	r_data(&r, MIDDLE, 12, 256);
+	r_data(&r, LAST, 13, 88);
+	r_ends(&r, 1, RXO_WC_SUCCESS);
+	T_CHECK(!r_pop(&r));
+	T_EQ(r_ack(&r, 14), RXO_ACK_TAKEN);
+	r_ends(&r, 2, RXO_WC_SUCCESS);
+}
+
+T_TEST(ack_rx__implied_naks_use_up_retries)
+{
+	r_init(&r);
+	r.cfg.retry_cnt = 0;
+	r_start(&r, 10);
+	r_post(&r, READ, SIG, 1);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	T_EQ(r_ack(&r, 11), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_RETRY_EXC_ERR);
+	r_flush(&r, 1, 2);
+
+	r_init(&r);
+	r_post(&r, READ, SIG, 1);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	r_ack(&r, 11);			/* one retry goes here, one by time */
+	r_send_all(&r);
+	r_time_out(&r);
+	T_EQ(r_send_all(&r), 2);
+	T_CHECK(!r_pop(&r));
+	r_ack(&r, 11);
+	r_ends(&r, 0, RXO_WC_RETRY_EXC_ERR);
+}
+
+/* -------------------------------------------------------------------- NAKs */
+
+T_TEST(ack_rx__sequence_nak)
+{
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, WRITE, SIG, 1000);
+	r_send_all(&r);
+	T_EQ(r_nak(&r, 12, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	T_EQ(r.req.una.v, 12);
+	T_EQ(r.req.n_seq_nak, 1);
+	T_EQ(r.req.retry.retries_left, 1);
+	/* Twice the same before anything was repeated costs nothing. */
+	T_EQ(r_nak(&r, 12, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r.req.retry.retries_left, 1);
+	T_EQ(r_send(&r), 12);
+	T_EQ(r.act.offset, 256);
+	T_EQ(r_nak(&r, 12, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r.req.retry.retries_left, 0);
+	T_EQ(r_send(&r), 12);
+	T_EQ(r_nak(&r, 12, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	r_ends(&r, 1, RXO_WC_RETRY_EXC_ERR);
+	r_flush(&r, 2, 2);
+}
+
+T_TEST(ack_rx__sequence_nak_beyond_a_read)
+{
+	r_init(&r);
+	r_post(&r, READ, SIG, 600);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	r_data(&r, FIRST, 10, 256);
+	T_EQ(r_nak(&r, 13, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r.req.n_implied_nak, 1);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r_send(&r), 13);
+}
+
+T_TEST(ack_rx__rnr)
+{
+	r_init(&r);
+	r_post(&r, WRITE, SIG, 1);
+	r_post(&r, SEND, SIG, 300);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	T_EQ(r_rnr(&r, 11), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	T_EQ(r.req.n_rnr, 1);
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	T_EQ(r.act.wait, RXO_WAIT_RNR);
+	T_EQ(rxo_req_deadline(&r.req), 1000 + 10000);
+	T_EQ(r_rnr(&r, 11), RXO_ACK_DROP);	/* twice the same */
+	T_EQ(r.req.retry.rnr_left, 1);
+	rxo_req_expire(&r.req, 10999);
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	r_time_out(&r);
+	T_EQ(r.req.n_timeout, 0);
+	T_EQ(r.now, 11000);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r_send(&r), 12);
+	T_EQ(r_send(&r), 13);
+	T_EQ(r_rnr(&r, 11), RXO_ACK_TAKEN);
+	r_time_out(&r);
+	r_send_all(&r);
+	T_EQ(r_rnr(&r, 11), RXO_ACK_TAKEN);	/* both retries are used */
+	r_ends(&r, 1, RXO_WC_RNR_RETRY_EXC_ERR);
+	r_flush(&r, 2, 3);
+}
+
+T_TEST(ack_rx__rnr_0_retries)
+{
+	r_init(&r);
+	r.cfg.rnr_retry = 0;
+	r_start(&r, 10);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	T_EQ(r_rnr(&r, 10), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_RNR_RETRY_EXC_ERR);
+}
+
+/* The wait ends at once when it turns out that the packet was executed. */
+T_TEST(ack_rx__ack_ends_rnr_wait)
+{
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	r_rnr(&r, 10);
+	T_EQ(r_ack(&r, 10), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 11);
+}
+
+/* The timer of RNR is looked at even if nobody called expire. */
+T_TEST(ack_rx__rnr_wait_ends_by_the_clock)
+{
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	r_rnr(&r, 10);
+	r.now += 10000;
+	T_EQ(r_send(&r), 10);
+	T_EQ(rxo_req_deadline(&r.req), r.now + 8192);
+}
+
+T_TEST(ack_rx__fatal_naks)
+{
+	static const struct { enum rxo_nak nak; enum rxo_status status; } rows[] = {
+		{ RXO_NAK_INV_REQ, RXO_WC_REM_INV_REQ_ERR },
+		{ RXO_NAK_REM_ACCESS, RXO_WC_REM_ACCESS_ERR },
+		{ RXO_NAK_REM_OP, RXO_WC_REM_OP_ERR },
+		{ RXO_NAK_INV_RD_REQ, RXO_WC_REM_INV_REQ_ERR },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		t_context("row %zu", i);
+		r_init(&r);
+		r_post(&r, SEND, SIG, 1);
+		r_post(&r, WRITE, 0, 600);
+		r_post(&r, SEND, SIG, 1);
+		r_send_all(&r);
+		T_EQ(r_nak(&r, 12, rows[i].nak), RXO_ACK_TAKEN);
+		T_EQ(r_next(&r), RXO_REQ_WAIT);
+		T_EQ(r.act.wait, RXO_WAIT_FAILED);
+		r_ends(&r, 0, RXO_WC_SUCCESS);
+		r_ends(&r, 1, rows[i].status);
+		r_flush(&r, 2, 3);
+	}
+}
+
+T_TEST(ack_rx__reserved_syndromes_are_dropped)
+{
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	T_EQ(r_answer(&r, RXO_OP_ACK, 10, 0x40, 0), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_RESPONSE);
+	T_EQ(r_answer(&r, RXO_OP_ACK, 10, 0x65, 0), RXO_ACK_DROP);
+	T_EQ(r_answer(&r, RXO_OP_ACK, 10, 0x7f, 0), RXO_ACK_DROP);
+	T_EQ(r.req.una.v, 10);
+	T_CHECK(!r_pop(&r));
+}
+
+/* The NAK is for a later request, but a READ before it has lost data. */
+T_TEST(ack_rx__fatal_nak_beyond_a_read)
+{
+	r_init(&r);
+	r_post(&r, READ, SIG, 600);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	r_data(&r, FIRST, 10, 256);
+	T_EQ(r_nak(&r, 13, RXO_NAK_REM_ACCESS), RXO_ACK_TAKEN);
+	T_CHECK(!r_pop(&r));
+	T_EQ(r.req.n_implied_nak, 1);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r_send(&r), 13);
+	r_data(&r, FIRST, 11, 256);
+	r_data(&r, LAST, 12, 88);
+	T_EQ(r_nak(&r, 13, RXO_NAK_REM_ACCESS), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	r_ends(&r, 1, RXO_WC_REM_ACCESS_ERR);
+}
+
+/* The region goes away while a READ is answered: NAK inside its range. */
+T_TEST(ack_rx__fatal_nak_within_a_read)
+{
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, READ, SIG, 1000);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	r_data(&r, FIRST, 11, 256);
+	T_EQ(r_nak(&r, 13, RXO_NAK_REM_ACCESS), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	r_ends(&r, 1, RXO_WC_REM_ACCESS_ERR);
+	r_flush(&r, 2, 3);
+}
+
+/* In a READ response a syndrome other than ACK counts as what it says. */
+T_TEST(ack_rx__nak_in_a_read_response)
+{
+	r_init(&r);
+	r_post(&r, READ, SIG, 100);
+	r_send_all(&r);
+	T_EQ(r_answer(&r, ONLY, 10, 0x62, 100), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_REM_ACCESS_ERR);
+
+	r_init(&r);
+	r_post(&r, READ, SIG, 100);
+	r_send_all(&r);
+	T_EQ(r_answer(&r, ONLY, 10, 0x21, 100), RXO_ACK_TAKEN);
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	T_EQ(r.act.wait, RXO_WAIT_RNR);
+}
+
+T_TEST(ack_rx__failed_qp_takes_nothing)
+{
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	r_nak(&r, 10, RXO_NAK_REM_OP);
+	r_ends(&r, 0, RXO_WC_REM_OP_ERR);
+	T_EQ(r_ack(&r, 11), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_STATE);
+	r_flush(&r, 1, 2);
+}
