@@ -127,10 +127,19 @@ static_assert(sizeof(struct verbs_device) == 712, "device");
 static_assert(offsetof(struct verbs_device, ops) == 664, "device ops");
 static_assert(sizeof(struct verbs_context) == 648, "context");
 static_assert(sizeof(struct verbs_mr) == 56, "memory region");
+static_assert(VERBS_QP_EX == 2, "flag of a QP with builders");
+static_assert(offsetof(struct ibv_qp_ex, wr_atomic_write) == 344,
+	      "the last member that every library of level 34 has");
+static_assert(sizeof(struct ibv_qp_ex) >= 352, "the flag word is behind it");
+static_assert(offsetof(struct ibv_cq_ex, start_poll) == 144, "extended CQ");
 static_assert(sizeof(struct verbs_context_ops) == 0x260, "operations");
 static_assert(offsetof(struct verbs_context_ops, alloc_pd) == 0x28, "order");
 static_assert(offsetof(struct verbs_context_ops, create_cq) == 0x78, "order");
+static_assert(offsetof(struct verbs_context_ops, create_cq_ex) == 0x80,
+	      "order");
 static_assert(offsetof(struct verbs_context_ops, create_qp) == 0x98, "order");
+static_assert(offsetof(struct verbs_context_ops, create_qp_ex) == 0xa0,
+	      "order");
 static_assert(offsetof(struct verbs_context_ops, dealloc_pd) == 0xd0, "order");
 static_assert(offsetof(struct verbs_context_ops, dereg_mr) == 0xe0, "order");
 static_assert(offsetof(struct verbs_context_ops, destroy_cq) == 0xf8, "order");

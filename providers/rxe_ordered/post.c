@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Posting: checks, ring entries, doorbell.
+ * Posting: checks, ring entries, doorbell. ibv_post_send() and the builders of
+ * build.c meet in rxo_send_put().
  *
  * The kernel copies each entry once and checks the copy, so the checks here
  * protect nobody; they exist because verbs report a bad request to the caller
@@ -17,7 +18,7 @@
 #include "rxo.h"
 
 /* The longest message of the transport. */
-#define RXO_MAX_MSG	(1ULL << 31)
+#define RXO_MAX_MSG	(1U << 31)
 
 #define RXO_SEND_FLAGS                                                         \
 	(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED |             \
@@ -83,11 +84,16 @@ static int rxo_doorbell_write(struct ibv_qp *qp)
 	return n == (ssize_t)sizeof(cmd) ? 0 : n < 0 ? errno : EIO;
 }
 
-/*
- * Have the kernel look at the rings of a QP. No lock is held: entries are
- * published already, and a doorbell too many is harmless.
+/**
+ * rxo_doorbell - have the kernel look at the rings of a QP
+ * @qp: queue pair
+ *
+ * Context: no lock is held: entries are published already, and a doorbell too
+ * many is harmless.
+ *
+ * Return: 0 or a positive errno.
  */
-static int rxo_doorbell(struct ibv_qp *qp)
+int rxo_doorbell(struct ibv_qp *qp)
 {
 	struct rxo_context *ctx = to_rxo_ctx(qp->context);
 	int err;
@@ -106,26 +112,43 @@ static int rxo_doorbell(struct ibv_qp *qp)
 /* ------------------------------------------------------------------ checks */
 
 /*
+ * The data of a request, element by element, whatever kind of list it is.
+ * The length of a buffer has as many bits as an address.
+ */
+static size_t rxo_piece(const struct rxo_data *data, size_t i,
+			const void **addr)
+{
+	if (data->buf) {
+		*addr = data->buf[i].addr;
+		return data->buf[i].length;
+	}
+	*addr = (const void *)(uintptr_t)data->sg[i].addr;
+	return data->sg[i].length;
+}
+
+/*
  * The one place where lengths are added up and compared, for all ways to post.
- * The sum of 32-bit lengths is taken in 64 bits: at most 2^32 elements of less
- * than 2^32 bytes cannot overflow it.
+ * Each is compared with what is left before it is added: no sum can overflow.
  *
  * Return: 0 and the length of the message, or EINVAL.
  */
-static int rxo_check_sges(const struct ibv_sge *sg, int num_sge,
-			  uint32_t max_sge, uint32_t *length)
+static int rxo_check_data(const struct rxo_data *data, uint32_t max_sge,
+			  uint32_t max_length, uint32_t *length)
 {
-	uint64_t sum = 0;
-	int i;
+	uint32_t sum = 0;
+	const void *addr;
+	size_t i, len;
 
-	if (num_sge < 0 || (uint32_t)num_sge > max_sge)
+	if (!data->buf && data->num > max_sge)
 		return EINVAL;
-	for (i = 0; i < num_sge; i++)
-		sum += sg[i].length;
-	if (sum > RXO_MAX_MSG)
-		return EINVAL;
+	for (i = 0; i < data->num; i++) {
+		len = rxo_piece(data, i, &addr);
+		if (len > max_length - sum)
+			return EINVAL;
+		sum += (uint32_t)len;
+	}
 
-	*length = (uint32_t)sum;
+	*length = sum;
 	return 0;
 }
 
@@ -152,83 +175,87 @@ static int rxo_check_opcode(enum ibv_wr_opcode opcode)
 	}
 }
 
-static int rxo_check_send(const struct rxo_qp *qp, const struct ibv_send_wr *wr,
+static int rxo_check_send(const struct rxo_qp *qp, const struct rxo_send *send,
 			  uint32_t *length)
 {
+	uint32_t max_length = RXO_MAX_MSG;
 	int err;
 
-	err = rxo_check_opcode(wr->opcode);
+	err = rxo_check_opcode(send->opcode);
 	if (err)
 		return err;
-	if (wr->send_flags & ~RXO_SEND_FLAGS)
+	if (send->flags & ~RXO_SEND_FLAGS)
 		return EINVAL;
 
-	err = rxo_check_sges(wr->sg_list, wr->num_sge, qp->sq.max_sge, length);
-	if (err)
-		return err;
-
-	if (wr->send_flags & IBV_SEND_INLINE) {
+	if (send->flags & IBV_SEND_INLINE) {
 		/* There is nothing to inline into a request for data. */
-		if (wr->opcode == IBV_WR_RDMA_READ)
+		if (send->opcode == IBV_WR_RDMA_READ)
 			return EINVAL;
-		if (*length > qp->max_inline)
-			return EINVAL;
+		max_length = qp->max_inline;
 	}
-	return 0;
+	return rxo_check_data(&send->data, qp->sq.max_sge, max_length, length);
 }
 
 /* ----------------------------------------------------------------- entries */
 
-/* Context: the lock of the send queue is held, the slot is ours. */
-static void rxo_write_sqe(const struct rxo_qp *qp, const struct ibv_send_wr *wr,
-			  uint32_t length, void *slot)
+static void rxo_write_sges(const struct rxo_data *data, void *to)
 {
-	struct rxe_ordered_sqe *sqe = slot;
-	unsigned char *payload = (unsigned char *)(sqe + 1);
-	bool is_inline = wr->send_flags & IBV_SEND_INLINE;
-	int i;
+	if (data->num)
+		memcpy(to, data->sg, data->num * sizeof(struct ibv_sge));
+}
 
-	*sqe = (struct rxe_ordered_sqe){
-		.wr_id = wr->wr_id,
-		.opcode = wr->opcode,
-		.flags = wr->send_flags | (qp->sig_all ? IBV_SEND_SIGNALED : 0),
-		.num_sge = is_inline ? 0 : wr->num_sge,
-		.inline_len = is_inline ? length : 0,
-	};
-	if (wr->opcode == IBV_WR_SEND_WITH_IMM ||
-	    wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-		sqe->imm_data = wr->imm_data;
-	if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM) {
-		sqe->remote_addr = wr->wr.rdma.remote_addr;
-		sqe->rkey = wr->wr.rdma.rkey;
-	}
+static void rxo_write_inline(const struct rxo_data *data, unsigned char *to)
+{
+	const void *addr;
+	size_t i, len;
 
-	for (i = 0; i < wr->num_sge; i++) {
-		const struct ibv_sge *sg = &wr->sg_list[i];
-
-		if (!is_inline) {
-			memcpy(payload, sg, sizeof(*sg));
-			payload += sizeof(*sg);
-		} else if (sg->length) {
-			memcpy(payload, (void *)(uintptr_t)sg->addr,
-			       sg->length);
-			payload += sg->length;
-		}
+	for (i = 0; i < data->num; i++) {
+		len = rxo_piece(data, i, &addr);
+		if (len)
+			memcpy(to, addr, len);
+		to += len;
 	}
 }
 
+/* Context: the lock of the send queue is held, the slot is ours. */
+static void rxo_write_sqe(const struct rxo_qp *qp, const struct rxo_send *send,
+			  uint32_t length, void *slot)
+{
+	struct rxe_ordered_sqe *sqe = slot;
+	bool is_inline = send->flags & IBV_SEND_INLINE;
+
+	*sqe = (struct rxe_ordered_sqe){
+		.wr_id = send->wr_id,
+		.opcode = send->opcode,
+		.flags = send->flags | (qp->sig_all ? IBV_SEND_SIGNALED : 0),
+		.num_sge = is_inline ? 0 : (uint32_t)send->data.num,
+		.inline_len = is_inline ? length : 0,
+	};
+	if (send->opcode == IBV_WR_SEND_WITH_IMM ||
+	    send->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		sqe->imm_data = send->imm_data;
+	if (send->opcode != IBV_WR_SEND &&
+	    send->opcode != IBV_WR_SEND_WITH_IMM) {
+		sqe->remote_addr = send->remote_addr;
+		sqe->rkey = send->rkey;
+	}
+	if (is_inline)
+		rxo_write_inline(&send->data, (unsigned char *)(sqe + 1));
+	else
+		rxo_write_sges(&send->data, sqe + 1);
+}
+
 /* Context: the lock of the receive queue is held, the slot is ours. */
-static void rxo_write_rqe(const struct ibv_recv_wr *wr, void *slot)
+static void rxo_write_rqe(uint64_t wr_id, const struct rxo_data *data,
+			  void *slot)
 {
 	struct rxe_ordered_rqe *rqe = slot;
 
 	*rqe = (struct rxe_ordered_rqe){
-		.wr_id = wr->wr_id,
-		.num_sge = wr->num_sge,
+		.wr_id = wr_id,
+		.num_sge = (uint32_t)data->num,
 	};
-	if (wr->num_sge)
-		memcpy(rqe + 1, wr->sg_list,
-		       wr->num_sge * sizeof(struct ibv_sge));
+	rxo_write_sges(data, rqe + 1);
 }
 
 /* ----------------------------------------------------------------- posting */
@@ -248,6 +275,67 @@ static bool rxo_may_post_send(const struct ibv_qp *qp)
 }
 
 /**
+ * rxo_send_begin - index of the first entry to be written
+ * @qp: queue pair
+ *
+ * Context: the lock of the send queue is held.
+ */
+uint32_t rxo_send_begin(struct rxo_qp *qp)
+{
+	/* Without a queue there is no page to read. */
+	return qp->sq.ring.entries ? rxo_wq_begin(&qp->sq.ring) : 0;
+}
+
+/**
+ * rxo_send_put - check one send request and write its entry, not published
+ * @qp: queue pair
+ * @idx: index of the entry
+ * @send: the request
+ *
+ * All ways to post meet here, so that they accept the same requests and write
+ * the same bytes.
+ *
+ * Context: the lock of the send queue is held.
+ * Return: 0 or a positive errno.
+ */
+int rxo_send_put(struct rxo_qp *qp, uint32_t idx, const struct rxo_send *send)
+{
+	struct rxo_wq_ring *ring = &qp->sq.ring;
+	uint32_t length;
+	int err;
+
+	if (!rxo_may_post_send(&qp->ibqp))
+		return EINVAL;
+	if (!ring->entries)
+		return ENOMEM;
+	err = rxo_check_send(qp, send, &length);
+	if (err)
+		return err;
+	if (rxo_wq_full(ring, idx))
+		return ENOMEM;
+
+	rxo_write_sqe(qp, send, length, rxo_wq_slot(ring, idx));
+	return 0;
+}
+
+static int rxo_put_wr(struct rxo_qp *qp, uint32_t idx,
+		      const struct ibv_send_wr *wr)
+{
+	struct rxo_send send = {
+		.wr_id = wr->wr_id,
+		.remote_addr = wr->wr.rdma.remote_addr,
+		.opcode = wr->opcode,
+		.flags = wr->send_flags,
+		.rkey = wr->wr.rdma.rkey,
+		.imm_data = wr->imm_data,
+		/* A negative number is far too many. */
+		.data = { .sg = wr->sg_list, .num = wr->num_sge },
+	};
+
+	return rxo_send_put(qp, idx, &send);
+}
+
+/**
  * rxo_post_send - post a chain of send requests
  * @ibqp: queue pair
  * @wr: chain
@@ -262,33 +350,20 @@ int rxo_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		  struct ibv_send_wr **bad_wr)
 {
 	struct rxo_qp *qp = to_rxo_qp(ibqp);
-	struct rxo_wq_ring *ring = &qp->sq.ring;
 	struct ibv_send_wr *first = wr;
-	uint32_t idx, length;
+	uint32_t idx;
 	int err = 0, bell;
 
-	if (!rxo_may_post_send(ibqp)) {
-		*bad_wr = wr;
-		return EINVAL;
-	}
-	if (!ring->entries) {
-		*bad_wr = wr;
-		return ENOMEM;
-	}
-
 	pthread_spin_lock(&qp->sq.lock);
-	for (idx = rxo_wq_begin(ring); wr; wr = wr->next, idx++) {
-		err = rxo_check_send(qp, wr, &length);
-		if (!err && rxo_wq_full(ring, idx))
-			err = ENOMEM;
+	for (idx = rxo_send_begin(qp); wr; wr = wr->next, idx++) {
+		err = rxo_put_wr(qp, idx, wr);
 		if (err) {
 			*bad_wr = wr;
 			break;
 		}
-		rxo_write_sqe(qp, wr, length, rxo_wq_slot(ring, idx));
 	}
 	if (wr != first)
-		rxo_wq_publish(ring, idx);
+		rxo_wq_publish(&qp->sq.ring, idx);
 	pthread_spin_unlock(&qp->sq.lock);
 
 	if (wr == first)
@@ -333,7 +408,11 @@ int rxo_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 
 	pthread_spin_lock(&qp->rq.lock);
 	for (idx = rxo_wq_begin(ring); wr; wr = wr->next, idx++) {
-		err = rxo_check_sges(wr->sg_list, wr->num_sge, qp->rq.max_sge,
+		struct rxo_data data = {
+			.sg = wr->sg_list, .num = wr->num_sge,
+		};
+
+		err = rxo_check_data(&data, qp->rq.max_sge, RXO_MAX_MSG,
 				     &length);
 		if (!err && rxo_wq_full(ring, idx))
 			err = ENOMEM;
@@ -341,7 +420,7 @@ int rxo_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 			*bad_wr = wr;
 			break;
 		}
-		rxo_write_rqe(wr, rxo_wq_slot(ring, idx));
+		rxo_write_rqe(wr->wr_id, &data, rxo_wq_slot(ring, idx));
 	}
 	if (wr != first)
 		rxo_wq_publish(ring, idx);

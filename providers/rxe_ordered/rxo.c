@@ -14,7 +14,9 @@ static void rxo_free_context(struct ibv_context *ctx);
 static const struct verbs_context_ops rxo_context_ops = {
 	.alloc_pd = rxo_alloc_pd,
 	.create_cq = rxo_create_cq,
+	.create_cq_ex = rxo_create_cq_ex,
 	.create_qp = rxo_create_qp,
+	.create_qp_ex = rxo_create_qp_ex,
 	.dealloc_pd = rxo_dealloc_pd,
 	.dereg_mr = rxo_dereg_mr,
 	.destroy_cq = rxo_destroy_cq,

@@ -86,6 +86,11 @@ struct verbs_mr {
 	int access;
 };
 
+/* Flag of a QP with builders; where it lies is told in rxo.h. */
+enum {
+	VERBS_QP_EX = 1 << 1,
+};
+
 /* ------------------------------------------------------ table of operations */
 
 /*
@@ -115,12 +120,14 @@ struct verbs_context_ops {
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
 				    struct ibv_comp_channel *channel,
 				    int comp_vector);
-	rxo_no_op create_cq_ex;
+	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context,
+					  struct ibv_cq_init_attr_ex *attr);
 	rxo_no_op create_flow;
 	rxo_no_op create_flow_action_esp;
 	struct ibv_qp *(*create_qp)(struct ibv_pd *pd,
 				    struct ibv_qp_init_attr *attr);
-	rxo_no_op create_qp_ex;
+	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
+				       struct ibv_qp_init_attr_ex *attr);
 	rxo_no_op create_rwq_ind_table;
 	rxo_no_op create_srq;
 	rxo_no_op create_srq_ex;

@@ -39,14 +39,15 @@ bool rxodv_is_supported(struct ibv_device *device);
 
 /**
  * rxodv_poll_rearm_cq - return completions, or arm the CQ if it has none
- * @cq: a CQ of an rxe_ordered device; not one in the middle of ibv_start_poll()
+ * @cq: a CQ of an rxe_ordered device
  * @num_entries: room in @wc, at least 1
  * @wc: receives the completions, oldest first
  * @flags: 0 (next completion) or RXODV_REARM_SOLICITED_ONLY
  *
  * One indivisible step with respect to the device adding completions and to
- * every other poll or arm of @cq. Arming never weakens an arm that is present.
- * Thread safe; takes no lock.
+ * every other poll or arm of @cq, extended poll included: what is current
+ * between ibv_start_poll() and ibv_end_poll() has left the CQ. Arming never
+ * weakens an arm that is present. Thread safe; takes no lock.
  *
  * Return: n > 0, n completions and the CQ is not armed; 0, the CQ was empty and
  * is armed. Negative, with nothing consumed and the arm unchanged: -EINVAL

@@ -165,15 +165,13 @@ static void *rxo_map_ring(int fd, uint64_t offset, uint64_t size,
 
 /* ------------------------------------------------------- completion queues */
 
-/**
- * rxo_create_cq - create a completion queue
- * @ctx: context
- * @cqe: entries wanted at least
- * @channel: where events go, or NULL
- * @comp_vector: completion vector
+/*
+ * Both kinds of CQ. Neither passes flags to the kernel, so the plain command
+ * serves: one path, and one less function of a private ABI.
  */
-struct ibv_cq *rxo_create_cq(struct ibv_context *ctx, int cqe,
-			     struct ibv_comp_channel *channel, int comp_vector)
+static struct rxo_cq *rxo_cq_create(struct ibv_context *ctx, int cqe,
+				    struct ibv_comp_channel *channel,
+				    int comp_vector)
 {
 	RXO_MSG(struct ibv_create_cq, struct rxe_ordered_create_cq_cmd)
 		cmd = {};
@@ -186,11 +184,15 @@ struct ibv_cq *rxo_create_cq(struct ibv_context *ctx, int cqe,
 	if (!cq)
 		return NULL;
 
+	err = pthread_mutex_init(&cq->session, NULL);
+	if (err)
+		goto err_free;
+
 	err = ibv_cmd_create_cq(ctx, cqe, channel, comp_vector, &cq->ibcq,
 				(void *)cmd.core, sizeof(cmd),
 				(void *)resp.core, sizeof(resp));
 	if (err)
-		goto err_free;
+		goto err_mutex;
 
 	cq->map_size = resp.drv.mmap_size;
 	cq->map = rxo_map_ring(ctx->cmd_fd, resp.drv.mmap_offset,
@@ -202,15 +204,72 @@ struct ibv_cq *rxo_create_cq(struct ibv_context *ctx, int cqe,
 	}
 
 	rxo_cq_ring_init(&cq->ring, cq->map, resp.drv.entries);
-	return &cq->ibcq;
+	return cq;
 
 err_destroy:
 	/* Its mutex is still all zeros, which is a valid unlocked one. */
 	ibv_cmd_destroy_cq(&cq->ibcq);
+err_mutex:
+	pthread_mutex_destroy(&cq->session);
 err_free:
 	free(cq);
 	errno = err;
 	return NULL;
+}
+
+/**
+ * rxo_create_cq - create a completion queue
+ * @ctx: context
+ * @cqe: entries wanted at least
+ * @channel: where events go, or NULL
+ * @comp_vector: completion vector
+ */
+struct ibv_cq *rxo_create_cq(struct ibv_context *ctx, int cqe,
+			     struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct rxo_cq *cq = rxo_cq_create(ctx, cqe, channel, comp_vector);
+
+	return cq ? &cq->ibcq : NULL;
+}
+
+/*
+ * No timestamps, VLAN, flow tag or tag matching: a completion does not have
+ * them. No parent domain: there are none here. Overrun is not ignored: what the
+ * ring has no room for is lost, and programs are to learn of it.
+ */
+static bool rxo_can_create_cq_ex(const struct ibv_cq_init_attr_ex *attr)
+{
+	if (attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS)
+		return false;
+	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
+	    (attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
+		return false;
+	return !(attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS);
+}
+
+/**
+ * rxo_create_cq_ex - create a completion queue with extended poll
+ * @ctx: context
+ * @attr: what is wanted; EOPNOTSUPP if any of it cannot be given
+ */
+struct ibv_cq_ex *rxo_create_cq_ex(struct ibv_context *ctx,
+				   struct ibv_cq_init_attr_ex *attr)
+{
+	struct rxo_cq *cq;
+
+	if (!rxo_can_create_cq_ex(attr)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	/* The kernel sees 32 bits again and refuses what would be negative. */
+	cq = rxo_cq_create(ctx, (int)attr->cqe, attr->channel,
+			   (int)attr->comp_vector);
+	if (!cq)
+		return NULL;
+
+	rxo_poll_ex_init(cq, (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
+			     (attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED));
+	return &cq->ibcqx;
 }
 
 /**
@@ -229,6 +288,7 @@ int rxo_destroy_cq(struct ibv_cq *ibcq)
 		return ret;
 
 	munmap(cq->map, cq->map_size);
+	pthread_mutex_destroy(&cq->session);
 	free(cq);
 	return 0;
 }
@@ -294,12 +354,8 @@ static int rxo_qp_init_queues(struct rxo_qp *qp, int fd,
 	return err;
 }
 
-/**
- * rxo_create_qp - create a queue pair
- * @pd: protection domain
- * @attr: what is wanted; its cap is overwritten by what was granted
- */
-struct ibv_qp *rxo_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+static struct rxo_qp *rxo_qp_create(struct ibv_pd *pd,
+				    struct ibv_qp_init_attr *attr)
 {
 	RXO_MSG(struct ibv_create_qp, struct rxe_ordered_create_qp_cmd)
 		cmd = {};
@@ -324,7 +380,7 @@ struct ibv_qp *rxo_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 				 &attr->cap);
 	if (err)
 		goto err_destroy;
-	return &qp->ibqp;
+	return qp;
 
 err_destroy:
 	ibv_cmd_destroy_qp(&qp->ibqp);
@@ -332,6 +388,81 @@ err_free:
 	free(qp);
 	errno = err;
 	return NULL;
+}
+
+/**
+ * rxo_create_qp - create a queue pair
+ * @pd: protection domain
+ * @attr: what is wanted; its cap is overwritten by what was granted
+ */
+struct ibv_qp *rxo_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct rxo_qp *qp = rxo_qp_create(pd, attr);
+
+	return qp ? &qp->ibqp : NULL;
+}
+
+/* Return: 0; EINVAL without a PD; EOPNOTSUPP for what we do not have. */
+static int rxo_check_create_qp_ex(const struct ibv_qp_init_attr_ex *attr)
+{
+	const uint32_t ours = IBV_QP_INIT_ATTR_PD |
+			      IBV_QP_INIT_ATTR_CREATE_FLAGS |
+			      IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+	if (attr->comp_mask & ~ours)
+		return EOPNOTSUPP;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd)
+		return EINVAL;
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) &&
+	    attr->create_flags)
+		return EOPNOTSUPP;
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
+	    !rxo_builders_supported(attr->send_ops_flags))
+		return EOPNOTSUPP;
+	return 0;
+}
+
+/**
+ * rxo_create_qp_ex - create a queue pair, with builders if asked for
+ * @ctx: context
+ * @attr: what is wanted; its cap is overwritten by what was granted
+ */
+struct ibv_qp *rxo_create_qp_ex(struct ibv_context *ctx,
+				struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp_init_attr plain = {
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+	};
+	struct rxo_qp *qp;
+	int err;
+
+	(void)ctx;	/* that of the PD */
+
+	err = rxo_check_create_qp_ex(attr);
+	if (err) {
+		errno = err;
+		return NULL;
+	}
+	qp = rxo_qp_create(attr->pd, &plain);
+	if (!qp)
+		return NULL;
+
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
+		err = rxo_builders_init(qp, attr->send_ops_flags);
+		if (err) {
+			rxo_destroy_qp(&qp->ibqp);
+			errno = err;
+			return NULL;
+		}
+	}
+	attr->cap = plain.cap;
+	return &qp->ibqp;
 }
 
 /**
@@ -357,7 +488,7 @@ int rxo_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
  * @attr_mask: which of them
  *
  * RESET needs nothing here: what was posted is dropped by the kernel, which
- * makes the consumer index equal to the producer index.
+ * sets the indices of both rings to zero.
  */
 int rxo_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 {
