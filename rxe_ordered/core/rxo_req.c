@@ -419,17 +419,14 @@ void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 /* una has moved. */
 static void rxo_req_moved(struct rxo_req *req, u64 now)
 {
-	bool out;
-
 	if (rxo_psn_before(req->psn, req->una)) {
 		req->psn = req->una;
 		req->cur = req->una_idx;
 	}
 	req->gap_known = false;
-	out = rxo_psn_before(req->una, req->psn);
-	if (out && rxo_req_at(req, req->una_idx)->status)
-		out = false;	/* that one waits for nothing any more */
-	rxo_retry_progress(&req->retry, now, out);
+	/* psn never stands behind a failed request, so that one cannot wait. */
+	rxo_retry_progress(&req->retry, now,
+			   rxo_psn_before(req->una, req->psn));
 }
 
 bool rxo_req_advance(struct rxo_req *req, struct rxo_psn to, u64 now)

@@ -45,7 +45,7 @@ stand_in_routes() {
 	ip "$1" rule add pref 10 from "$3" to "$2" lookup 102
 	ip "$1" route add "$3" dev "$NET_A" src "$2" table 101
 	ip "$1" route add "$2" dev "$NET_B" src "$3" table 102
-	if ip "$1" rule show | grep -q '^0:.*local'; then
+	if says '^0:.*local' ip "$1" rule show; then
 		ip "$1" rule add pref 20 lookup local
 		ip "$1" rule delete pref 0
 	fi

@@ -97,6 +97,14 @@ not() {
 	! "$@"
 }
 
+# says PATTERN COMMAND...: does its output match that extended regular expression?
+# (A pipe into "grep -q" may break before its writer is done, and count as failed.)
+says() {
+	local pattern=$1 output
+	shift
+	output=$("$@") && grep -qE -- "$pattern" <<<"$output"
+}
+
 # ---- programs ------------------------------------------------------------------
 
 in_a() { "${EXEC_A[@]}" "$@"; }

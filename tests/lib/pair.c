@@ -469,6 +469,46 @@ static void pair_post(struct pair *p, u32 side)
 	}
 }
 
+/* A train of answers that the stack refuses as a whole: nothing has happened. */
+static void pair_refuse_resp(struct pair *p, u32 side)
+{
+	struct rxo_resp *resp = &p->end[side].resp;
+	struct rxo_resp_mark mark = rxo_resp_mark(resp);
+	struct rxo_resp_next_act next;
+	struct rxo_resp_tx tx, again;
+	u32 n = 1 + pair_random(p) % 5;
+
+	rxo_resp_next(resp, &again);
+	while (n-- && rxo_resp_next(resp, &tx)) {
+		rxo_resp_tx_done(resp, &tx, RXO_RESP_TX_SENT, &next);
+		if (!tx.is_read)
+			break;
+	}
+	rxo_resp_rewind(resp, &mark);
+	T_CHECK(rxo_resp_next(resp, &tx));
+	T_CHECK(!memcmp(&tx, &again, sizeof(tx)));
+}
+
+/* The same with requests. */
+static void pair_refuse_req(struct pair *p, u32 side)
+{
+	struct rxo_req *req = &p->end[side].req;
+	struct rxo_req mark = *req;
+	struct rxo_req_act act, again;
+	u32 n = 1 + pair_random(p) % 5;
+
+	rxo_req_next(req, p->now, &again);
+	for (; n; n--) {
+		rxo_req_next(req, p->now, &act);
+		if (act.kind != RXO_REQ_SEND)
+			break;
+		rxo_req_sent(req, &act, RXO_SENT, p->now);
+	}
+	*req = mark;
+	rxo_req_next(req, p->now, &act);
+	T_CHECK(!memcmp(&act, &again, sizeof(act)));
+}
+
 static u32 pair_tx_resp(struct pair *p, u32 side)
 {
 	struct pair_end *me = &p->end[side];
@@ -485,6 +525,7 @@ static u32 pair_tx_resp(struct pair *p, u32 side)
 		if (pair_chance(p, p->cfg.busy)) {
 			rxo_resp_tx_done(&me->resp, &tx, RXO_RESP_TX_BUSY,
 					 &next);
+			pair_refuse_resp(p, side);
 			break;
 		}
 		if (tx.len)
@@ -525,6 +566,7 @@ static u32 pair_tx_req(struct pair *p, u32 side)
 		n++;
 		if (pair_chance(p, p->cfg.busy)) {
 			rxo_req_sent(&me->req, &act, RXO_SENT_BUSY, p->now);
+			pair_refuse_req(p, side);
 			break;
 		}
 		pair_may_leave(p, me, &act);

@@ -199,6 +199,8 @@ T_TEST(ack_done__no_access_to_the_buffer)
 	r_data(&r, FIRST, 10, 256);
 	T_EQ(r_answer(&r, MIDDLE, 11, 0, 256), RXO_ACK_READ_DATA);
 	rxo_ack_done(&r.req, &r.ack, RXO_PLACE_LOC_PROT, r.now);
+	T_EQ(r_answer(&r, MIDDLE, 11, 0, 256), RXO_ACK_DROP);
+	T_EQ(r.ack.drop, RXO_DROP_STATE);
 	T_EQ(r_answer(&r, LAST, 12, 0x1f, 88), RXO_ACK_DROP);
 	r_ends(&r, 0, RXO_WC_LOC_PROT_ERR);
 	r_flush(&r, 1, 2);

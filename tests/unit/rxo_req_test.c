@@ -283,6 +283,23 @@ T_TEST(req_nudge__after_a_local_failure)
 	r_flush(&r, 2, 2);
 }
 
+/* What was sent before the failure is a READ: its responses are the answer. */
+T_TEST(req_nudge__not_for_a_read)
+{
+	r_init(&r);
+	r_post(&r, READ, 0, 1);
+	r_post(&r, WRITE, 0, 600);
+	r_send(&r);
+	r_send(&r);
+	r_next(&r);
+	r_sent(&r, RXO_SENT_LOC_PROT);
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	T_EQ(r.act.wait, RXO_WAIT_FAILED);
+	r_data(&r, RXO_OP_READ_RESP_ONLY, 10, 1);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	r_ends(&r, 1, RXO_WC_LOC_PROT_ERR);
+}
+
 T_TEST(req_nudge__when_the_window_shrinks)
 {
 	r_init(&r);

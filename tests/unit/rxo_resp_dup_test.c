@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Duplicates of core/rxo_resp.c: acknowledged, or read again from any PSN. */
+#include "responder.h"
+
+T_TEST(resp_rx__duplicates_are_acknowledged_with_the_newest)
+{
+	init();
+	take(RXO_OP_SEND_ONLY, 10, 1);
+	take(RXO_OP_WRITE_ONLY, 11, 1);
+	take(RXO_OP_SEND_ONLY, 12, 1);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 10, 1), RXO_RESP_NONE);
+	done(RXO_RES_OK);
+	T_CHECK(!next.complete && !next.fatal);
+	T_EQ(rx(RXO_OP_WRITE_ONLY, 11, 1), RXO_RESP_NONE);
+	done(RXO_RES_OK);
+	sends_ack(12, ACK, 3);
+	sends_nothing();
+	T_EQ(resp.n_dup, 2);
+	T_EQ(resp.msn, 3);
+	T_EQ(resp.epsn.v, 13);
+}
+
+/* What the newest packet was a READ: its PSNs are no PSNs of an ACK. */
+T_TEST(resp_rx__duplicate_write_after_reads)
+{
+	init();
+	take(RXO_OP_WRITE_ONLY, 10, 1);
+	take_read(11, 300);
+	take_read(13, 300);
+	for (int i = 0; i < 4; i++)
+		send();
+	T_EQ(rx(RXO_OP_WRITE_ONLY, 10, 1), RXO_RESP_NONE);
+	done(RXO_RES_OK);
+	sends_ack(10, ACK, 1);
+}
+
+T_TEST(resp_rx__ack_of_a_duplicate_waits_for_replayed_responses)
+{
+	init();
+	take_read(10, 300);
+	send();
+	send();
+	take_ask(RXO_OP_WRITE_ONLY, 12, 1);
+	sends_ack(12, ACK, 2);
+	T_EQ(rx_read(10, 10, 300), RXO_RESP_NONE);
+	done(RXO_RES_OK);
+	T_EQ(rx(RXO_OP_WRITE_ONLY, 12, 1), RXO_RESP_NONE);
+	done(RXO_RES_OK);
+	sends_data(RXO_OP_READ_RESP_FIRST, 10, 0, 256);
+	sends_data(RXO_OP_READ_RESP_LAST, 11, 256, 44);
+	sends_ack(12, ACK, 2);
+}
+
+T_TEST(resp_rx__duplicate_read_from_any_psn)
+{
+	u32 from;
+
+	for (from = 10; from < 14; from++) {
+		t_context("from %u", from);
+		init();
+		take_read(10, 1000);
+		for (int i = 0; i < 4; i++)
+			send();
+		T_EQ(rx_read(from, 10, 1000), RXO_RESP_NONE);
+		done(RXO_RES_OK);
+		for (u32 psn = from; psn < 14; psn++) {
+			u8 op = psn == 13 ? RXO_OP_READ_RESP_LAST :
+					    RXO_OP_READ_RESP_MIDDLE;
+
+			if (psn == from)
+				op = psn == 13 ? RXO_OP_READ_RESP_ONLY :
+						 RXO_OP_READ_RESP_FIRST;
+			sends_data(op, psn, (psn - 10) * 256,
+				   psn == 13 ? 232 : 256);
+			T_EQ(tx.pkt.msn, 1);
+		}
+		sends_nothing();
+		T_EQ(resp.epsn.v, 14);
+		T_EQ(resp.msn, 1);
+	}
+}
+
+T_TEST(resp_rx__duplicate_read_that_is_still_pending)
+{
+	init();
+	take_read(10, 1000);
+	T_EQ(rx_read(10, 10, 1000), RXO_RESP_DROP);
+	T_EQ(act.drop, RXO_DROP_DUP);
+	T_EQ(rx_read(12, 10, 1000), RXO_RESP_DROP);
+	send();
+	send();
+	T_EQ(rx_read(12, 10, 1000), RXO_RESP_DROP);
+	/* Sent already, and lost: from there again, and only once. */
+	T_EQ(rx_read(11, 10, 1000), RXO_RESP_NONE);
+	done(RXO_RES_OK);
+	sends_data(RXO_OP_READ_RESP_FIRST, 11, 256, 256);
+	sends_data(RXO_OP_READ_RESP_MIDDLE, 12, 512, 256);
+	sends_data(RXO_OP_READ_RESP_LAST, 13, 768, 232);
+	sends_nothing();
+}
+
+T_TEST(resp_rx__duplicate_read_must_map_to_the_original)
+{
+	struct rxo_pkt good = packet(RXO_OP_READ_REQUEST, 11, 0), bad;
+
+	init();
+	take(RXO_OP_SEND_ONLY, 10, 1);
+	take_read(11, 1000);
+	for (int i = 0; i < 4; i++)
+		send();
+	good.psn = rxo_psn_make(12);
+	good.va = VA + 256;
+	good.dma_len = 744;
+
+	bad = good;
+	bad.dma_len++;			/* beyond the end */
+	T_EQ(rx_pkt(&bad), RXO_RESP_DROP);
+	T_EQ(act.drop, RXO_DROP_DUP);
+	bad = good;
+	bad.dma_len = 0xffffffff;
+	T_EQ(rx_pkt(&bad), RXO_RESP_DROP);
+	bad = good;
+	bad.dma_len = 0;
+	T_EQ(rx_pkt(&bad), RXO_RESP_DROP);
+	bad = good;
+	bad.va--;
+	T_EQ(rx_pkt(&bad), RXO_RESP_DROP);
+	bad = good;
+	bad.rkey++;
+	T_EQ(rx_pkt(&bad), RXO_RESP_DROP);
+	bad = good;
+	bad.psn = rxo_psn_make(10);	/* that was a SEND */
+	T_EQ(rx_pkt(&bad), RXO_RESP_DROP);
+	bad = good;
+	bad.psn = rxo_psn_make(9);
+	T_EQ(rx_pkt(&bad), RXO_RESP_DROP);
+	sends_nothing();
+
+	T_EQ(rx_pkt(&good), RXO_RESP_NONE);
+	sends_data(RXO_OP_READ_RESP_FIRST, 12, 256, 256);
+	send();
+	send();
+	sends_nothing();
+	/* A piece that ends inside is answered as just that piece. */
+	bad = good;
+	bad.dma_len = 300;
+	T_EQ(rx_pkt(&bad), RXO_RESP_NONE);
+	sends_data(RXO_OP_READ_RESP_FIRST, 12, 256, 256);
+	sends_data(RXO_OP_READ_RESP_LAST, 13, 512, 44);
+	sends_nothing();
+}
+
+T_TEST(resp_rx__duplicate_read_without_resource)
+{
+	init();
+	for (u32 psn = 10; psn < 13; psn++) {
+		take_read(psn, 1);
+		send();
+	}
+	T_EQ(rx_read(10, 10, 1), RXO_RESP_DROP);	/* two are kept */
+	T_EQ(act.drop, RXO_DROP_DUP);
+	T_EQ(rx_read(11, 11, 1), RXO_RESP_NONE);
+	T_EQ(rx_read(12, 12, 1), RXO_RESP_NONE);
+	sends_data(RXO_OP_READ_RESP_ONLY, 11, 0, 1);
+	sends_data(RXO_OP_READ_RESP_ONLY, 12, 0, 1);
+	sends_nothing();
+}
+
+/* A replay that is overtaken by so many new READs cannot be waited for. */
+T_TEST(resp_rx__stale_replays_are_forgotten)
+{
+	init();
+	take_read(10, 600);
+	for (int i = 0; i < 3; i++)
+		send();
+	take_read(13, 1);
+	send();
+	T_EQ(rx_read(10, 10, 600), RXO_RESP_NONE);
+	T_EQ(rx_read(13, 13, 1), RXO_RESP_NONE);
+	take_read(14, 1);		/* 10 is no longer kept */
+	sends_data(RXO_OP_READ_RESP_ONLY, 13, 0, 1);
+	sends_data(RXO_OP_READ_RESP_ONLY, 14, 0, 1);
+	sends_nothing();
+}
+
+/* A ring as large as it gets, all slots, jobs and resources wrapping. */
+T_TEST(resp_rx__many_reads)
+{
+	init();
+	cfg.max_dest_rd_atomic = RXO_MAX_RD_ATOMIC;
+	start(0xfffff0);
+	for (u32 round = 0; round < 5; round++) {
+		u32 first = resp.epsn.v;
+
+		for (u32 i = 0; i < RXO_MAX_RD_ATOMIC; i++)
+			take_read((first + 2 * i) & RXO_PSN_MASK, 257);
+		for (u32 i = 0; i < 2 * RXO_MAX_RD_ATOMIC; i++) {
+			send();
+			T_EQ(tx.pkt.psn.v, (first + i) & RXO_PSN_MASK);
+		}
+		sends_nothing();
+		for (u32 i = RXO_MAX_RD_ATOMIC; i--;)
+			T_EQ(rx_read((first + 2 * i) & RXO_PSN_MASK,
+				     (first + 2 * i) & RXO_PSN_MASK, 257),
+			     RXO_RESP_NONE);
+		for (u32 i = 0; i < 2 * RXO_MAX_RD_ATOMIC; i++)
+			send();
+		sends_nothing();
+	}
+}
+
+/* B19: nothing about the WRITE may change. */
+T_TEST(resp_rx__read_replay_within_a_write)
+{
+	init();
+	take_read(10, 300);
+	send();
+	send();
+	T_EQ(rx_len(RXO_OP_WRITE_FIRST, 12, 256, 600), RXO_RESP_WRITE);
+	done(RXO_RES_OK);
+	T_EQ(rx_read(11, 10, 300), RXO_RESP_NONE);
+	done(RXO_RES_OK);
+	T_EQ(rx_len(RXO_OP_WRITE_MIDDLE, 13, 256, 0), RXO_RESP_WRITE);
+	T_EQ(act.va, VA + 256);
+	done(RXO_RES_OK);
+	sends_data(RXO_OP_READ_RESP_ONLY, 11, 256, 44);
+	T_EQ(rx(RXO_OP_WRITE_FIRST, 12, 256), RXO_RESP_NONE);	/* duplicate */
+	done(RXO_RES_OK);
+	sends_ack(13, ACK, 1);
+	T_EQ(rx_len(RXO_OP_WRITE_LAST, 14, 88, 0), RXO_RESP_WRITE);
+	T_EQ(act.va, VA + 512);
+	done(RXO_RES_OK);
+	T_CHECK(!next.fatal);
+	T_EQ(resp.msn, 2);
+}
+
+T_TEST(resp_rx__duplicate_atomic_is_dropped)
+{
+	init();
+	take(RXO_OP_SEND_ONLY, 10, 1);
+	T_EQ(rx(RXO_OP_CMP_SWAP, 10, 0), RXO_RESP_DROP);
+	T_EQ(act.drop, RXO_DROP_DUP);
+	sends_nothing();
+}
