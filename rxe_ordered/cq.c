@@ -197,12 +197,16 @@ struct rxo_cq_op {
  * meanwhile, what was copied is not all there was, or an event has been raised
  * that a result of this attempt would contradict: start over.
  */
-static int rxo_cq_disarm(struct rxo_cq *cq, struct rxo_cq_op *op, u64 word)
+static int rxo_cq_disarm(struct rxo_cq *cq, struct rxo_cq_op *op, u32 cons,
+			 u64 word)
 {
 	u32 arm = rxo_arm_of(word);
 
 	if (arm == RXE_ORDERED_ARM_NONE)
 		return 0;
+	/* Who consumed since may have found it empty: that arm is not ours. */
+	if (READ_ONCE(cq->hdr->cons) != cons)
+		return -EAGAIN;
 	if (cmpxchg(&cq->hdr->word, word,
 		    rxo_arm_set(word, RXE_ORDERED_ARM_NONE)) != word)
 		return -EAGAIN;
@@ -224,7 +228,7 @@ static int rxo_cq_try_entries(struct rxo_cq *cq, struct rxo_cq_op *op, u32 cons,
 			     k - first);
 	if (err)
 		return err;
-	if (rxo_cq_disarm(cq, op, word))
+	if (rxo_cq_disarm(cq, op, cons, word))
 		return -EAGAIN;
 
 	if (!op->consume)
@@ -291,7 +295,8 @@ static void rxo_cq_give_back(struct rxo_cq *cq, const struct rxo_cq_op *op)
 	int i;
 
 	for (i = 0; i < RXO_CQ_PUBLISH_TRIES; i++) {
-		if ((u32)word != op->taken_prod)
+		if ((u32)word != op->taken_prod ||
+		    word & RXE_ORDERED_CQ_OVERRUN)
 			break;
 		arm = max(rxo_arm_of(word), op->taken);
 		if (try_cmpxchg(&cq->hdr->word, &word, rxo_arm_set(word, arm)))

@@ -11,6 +11,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
@@ -37,6 +38,16 @@ static struct rxo_dev *rxo_link_get(struct net_device *ndev)
 }
 
 /* ---------------------------------------------------------- life of a device */
+
+/* ib_core gives the GIDs of a VLAN to the device on the netdev below only. */
+static bool rxo_link_is_vlan(struct net_device *ndev)
+{
+	if (!is_vlan_dev(ndev))
+		return false;
+	pr_err("%s: a VLAN: add a device to %s, it has the addresses of the VLAN\n",
+	       netdev_name(ndev), netdev_name(vlan_dev_real_dev(ndev)));
+	return true;
+}
 
 static bool rxo_link_is_supported(const struct net_device *ndev)
 {
@@ -249,7 +260,7 @@ static int rxo_link_new(const char *name, struct net_device *ndev)
 {
 	int err;
 
-	if (!rxo_link_is_supported(ndev))
+	if (!rxo_link_is_supported(ndev) || rxo_link_is_vlan(ndev))
 		return -EOPNOTSUPP;
 	mutex_lock(&rxo_link_mutex);
 	err = rxo_link_add_locked(name, ndev);

@@ -15,7 +15,10 @@
 
 struct rxo_mr;
 
-/* Region whose l_key or r_key is @key, with a reference, or NULL. Any context. */
+/*
+ * Region whose l_key or r_key is @key, with a reference, or NULL. Caller is in an
+ * RCU read-side section.
+ */
 struct rxo_mr *rxo_mr_get(struct rxo_dev *dev, u32 key);
 void rxo_mr_put(struct rxo_mr *mr);
 

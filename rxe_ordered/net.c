@@ -83,11 +83,14 @@ static const struct nf_hook_ops rxo_net_hooks[] = {
 
 static int rxo_net_listen(struct net *net, int family, struct socket **out)
 {
+	/*
+	 * No use_udp6_rx_checksums: a peer may leave the UDP checksum out over
+	 * IPv6 too (rdma_rxe does), there is an ICRC. One that is there counts.
+	 */
 	struct udp_port_cfg port = {
 		.family = family,
 		.local_udp_port = htons(RXO_UDP_PORT),
 		.ipv6_v6only = family == AF_INET6,
-		.use_udp6_rx_checksums = family == AF_INET6,
 	};
 	struct udp_tunnel_sock_cfg cfg = {
 		.encap_type = 1,
@@ -238,12 +241,33 @@ void rxo_net_exit(void)
 
 /* ------------------------------------------------------------------ routes */
 
+/*
+ * A netdev on top of ours may have been moved to another namespace. Its addresses
+ * are in our table nevertheless, but they and its index mean nothing in ours.
+ */
+static int rxo_av_set_oif(struct rxo_av *av, const struct ib_gid_attr *sgid)
+{
+	const struct net *net = rxo_dev_of(sgid->device)->net;
+	struct net_device *ndev;
+	int err = 0;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
+	if (IS_ERR(ndev))
+		err = PTR_ERR(ndev);
+	else if (!net_eq(dev_net(ndev), net))
+		err = -ENETUNREACH;
+	else
+		av->oif = ndev->ifindex;
+	rcu_read_unlock();
+	return err;
+}
+
 int rxo_av_init(struct rxo_av *av, const struct rdma_ah_attr *attr, u32 sqpn,
 		u32 dqpn)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
 	const struct ib_gid_attr *sgid = grh->sgid_attr;
-	struct net_device *ndev;
 	enum rdma_network_type type;
 
 	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
@@ -268,12 +292,7 @@ int rxo_av_init(struct rxo_av *av, const struct rdma_ah_attr *attr, u32 sqpn,
 		memcpy(&av->daddr, grh->dgid.raw + 12, sizeof(av->daddr));
 	}
 
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(sgid);
-	if (!IS_ERR(ndev))
-		av->oif = ndev->ifindex;
-	rcu_read_unlock();
-	return IS_ERR(ndev) ? PTR_ERR(ndev) : 0;
+	return rxo_av_set_oif(av, sgid);
 }
 
 /*

@@ -59,23 +59,27 @@ int rxo_obj_add(struct rxo_table *t, struct rxo_obj *obj)
 	return err;
 }
 
+/* As xa_load(), which would enter a read-side section of its own. */
 struct rxo_obj *rxo_obj_lookup_rcu(struct rxo_table *t, u32 id)
 {
+	XA_STATE(xas, &t->xa, id);
+	void *entry;
+
 	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(),
 			 "object look-up outside a read-side section");
-	return xa_load(&t->xa, id);
+	do {
+		entry = xas_load(&xas);
+		if (xa_is_zero(entry))
+			entry = NULL;	/* reserved, not published */
+	} while (xas_retry(&xas, entry));
+	return entry;
 }
 
 struct rxo_obj *rxo_obj_get(struct rxo_table *t, u32 id)
 {
-	struct rxo_obj *obj;
+	struct rxo_obj *obj = rxo_obj_lookup_rcu(t, id);
 
-	rcu_read_lock();
-	obj = rxo_obj_lookup_rcu(t, id);
-	if (obj && !refcount_inc_not_zero(&obj->ref))
-		obj = NULL;
-	rcu_read_unlock();
-	return obj;
+	return obj && refcount_inc_not_zero(&obj->ref) ? obj : NULL;
 }
 
 void rxo_obj_put(struct rxo_obj *obj)

@@ -51,7 +51,7 @@ int rxo_obj_add(struct rxo_table *t, struct rxo_obj *obj);
 
 /* Caller is in an RCU read-side section; no reference is taken. May be NULL. */
 struct rxo_obj *rxo_obj_lookup_rcu(struct rxo_table *t, u32 id);
-/* Any context. With a reference, or NULL. */
+/* With a reference, or NULL. Caller is in an RCU read-side section. */
 struct rxo_obj *rxo_obj_get(struct rxo_table *t, u32 id);
 /* Any context. */
 void rxo_obj_put(struct rxo_obj *obj);

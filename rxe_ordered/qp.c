@@ -310,12 +310,19 @@ static void rxo_qp_set_resp_cfg(struct rxo_qp *qp)
 	};
 }
 
+static void rxo_qp_drop_rx(struct rxo_qp *qp)
+{
+	kfree_skb(qp->rx_first);
+	qp->rx_first = NULL;
+	skb_queue_purge(&qp->rxq);
+}
+
 /* Back to what create left behind; the rings are empty for both sides. */
 static void rxo_qp_reset(struct rxo_qp *qp)
 {
 	struct ib_qp_cap cap = qp->attr.cap;
 
-	skb_queue_purge(&qp->rxq);
+	rxo_qp_drop_rx(qp);
 	rxo_req_init(&qp->req, qp->swqe, qp->sq.entries - 1);
 	rxo_resp_init(&qp->resp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
@@ -328,14 +335,7 @@ static void rxo_qp_reset(struct rxo_qp *qp)
 	qp->sqd_notify = false;
 	qp->err_event = RXO_RESP_EV_NONE;
 	qp->n_pending = 0;
-	qp->seen_retransmit = 0;
-	qp->seen_timeout = 0;
-	qp->seen_rnr = 0;
-	qp->seen_seq_nak = 0;
-	qp->seen_implied = 0;
-	qp->seen_dup = 0;
-	qp->seen_seq_nak_sent = 0;
-	qp->seen_rnr_sent = 0;
+	memset(&qp->seen, 0, sizeof(qp->seen));
 
 	qp->sq.next = 0;
 	qp->rq.next = 0;
@@ -493,7 +493,7 @@ int rxo_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxo_obj_kill(&rxo_qps, &qp->obj);
 	rxo_run_ctl_begin(qp);
 	rxo_run_stop(qp);
-	skb_queue_purge(&qp->rxq);
+	rxo_qp_drop_rx(qp);
 	dst_release(qp->dst);
 	/* If the device goes, a process that still posts learns it when it rings. */
 	WRITE_ONCE(qp->rq.hdr->flags, RXE_ORDERED_WQ_NEED_DOORBELL);

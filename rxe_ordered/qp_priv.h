@@ -72,6 +72,18 @@ struct rxo_pending_cqe {
 	struct rxo_cqe cqe;
 };
 
+/* What of the machines' counters is in those of the device already. */
+struct rxo_seen {
+	u64 retransmit;
+	u64 timeout;
+	u64 rnr;
+	u64 seq_nak;
+	u64 implied_nak;
+	u64 dup;
+	u64 seq_nak_sent;
+	u64 rnr_sent;
+};
+
 struct rxo_qp {
 	struct rxo_obj obj;	/* id is the QP number */
 	struct rcu_head rcu;
@@ -91,6 +103,7 @@ struct rxo_qp {
 	struct completion ctl_granted;
 
 	/* owner */
+	struct sk_buff *rx_first;	/* received before what is in rxq */
 	enum rxo_qp_state state;
 	enum rxo_resp_event err_event;	/* to raise when entering ERR */
 	bool dead;		/* destroy has become the owner for good */
@@ -123,15 +136,7 @@ struct rxo_qp {
 	u32 n_pending;
 	struct rxo_pending_cqe pending[RXO_CQE_BATCH];
 
-	/* core counters already added to the device's */
-	u64 seen_retransmit;
-	u64 seen_timeout;
-	u64 seen_rnr;
-	u64 seen_seq_nak;
-	u64 seen_implied;
-	u64 seen_dup;
-	u64 seen_seq_nak_sent;
-	u64 seen_rnr_sent;
+	struct rxo_seen seen;
 };
 
 static inline struct rxo_qp *rxo_qp_of(struct ib_qp *ib)
@@ -148,6 +153,8 @@ void rxo_run_init(struct rxo_qp *qp);
  * interrupts on.
  */
 void rxo_run_kick(struct rxo_qp *qp, int bits);
+/* A packet for this QP, as rx.c queues it. Softirq. */
+void rxo_run_rx(struct rxo_qp *qp, struct sk_buff *skb);
 /*
  * Become the owner and keep everyone else out; sleeps. After _begin() the
  * caller may touch all owner state. _end() lets go, running what has come up.

@@ -28,36 +28,35 @@ static enum hrtimer_restart rxo_run_timer_cb(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Sum of what the machines have counted since the last look. */
+/* Pass on what the machines have counted since the last look. */
+static void rxo_run_count_one(struct rxo_qp *qp, enum rxo_counter counter,
+			      u64 now, u64 *seen)
+{
+	if (now == *seen)
+		return;
+	rxo_stat_add(qp->dev, counter, now - *seen);
+	*seen = now;
+}
+
 static void rxo_run_count(struct rxo_qp *qp)
 {
-	const struct {
-		u64 now;
-		u64 *seen;
-		enum rxo_counter counter;
-	} row[] = {
-		{ qp->req.n_retransmit, &qp->seen_retransmit,
-		  RXO_CNT_RETRANSMIT },
-		{ qp->req.n_timeout, &qp->seen_timeout, RXO_CNT_TIMEOUT },
-		{ qp->req.n_rnr, &qp->seen_rnr, RXO_CNT_RNR_RECEIVED },
-		{ qp->req.n_seq_nak, &qp->seen_seq_nak,
-		  RXO_CNT_SEQ_NAK_RECEIVED },
-		{ qp->req.n_implied_nak, &qp->seen_implied,
-		  RXO_CNT_IMPLIED_NAK },
-		{ qp->resp.n_dup, &qp->seen_dup, RXO_CNT_DUP_REQUEST },
-		{ qp->resp.n_seq_nak, &qp->seen_seq_nak_sent,
-		  RXO_CNT_SEQ_NAK_SENT },
-		{ qp->resp.n_rnr_nak, &qp->seen_rnr_sent, RXO_CNT_RNR_SENT },
-	};
-	int i;
+	const struct rxo_resp *resp = &qp->resp;
+	const struct rxo_req *req = &qp->req;
+	struct rxo_seen *seen = &qp->seen;
 
-	for (i = 0; i < ARRAY_SIZE(row); i++) {
-		if (row[i].now == *row[i].seen)
-			continue;
-		rxo_stat_add(qp->dev, row[i].counter,
-			     row[i].now - *row[i].seen);
-		*row[i].seen = row[i].now;
-	}
+	rxo_run_count_one(qp, RXO_CNT_RETRANSMIT, req->n_retransmit,
+			  &seen->retransmit);
+	rxo_run_count_one(qp, RXO_CNT_TIMEOUT, req->n_timeout, &seen->timeout);
+	rxo_run_count_one(qp, RXO_CNT_RNR_RECEIVED, req->n_rnr, &seen->rnr);
+	rxo_run_count_one(qp, RXO_CNT_SEQ_NAK_RECEIVED, req->n_seq_nak,
+			  &seen->seq_nak);
+	rxo_run_count_one(qp, RXO_CNT_IMPLIED_NAK, req->n_implied_nak,
+			  &seen->implied_nak);
+	rxo_run_count_one(qp, RXO_CNT_DUP_REQUEST, resp->n_dup, &seen->dup);
+	rxo_run_count_one(qp, RXO_CNT_SEQ_NAK_SENT, resp->n_seq_nak,
+			  &seen->seq_nak_sent);
+	rxo_run_count_one(qp, RXO_CNT_RNR_SENT, resp->n_rnr_nak,
+			  &seen->rnr_sent);
 }
 
 /*
@@ -84,6 +83,10 @@ static void rxo_run_share_window(struct rxo_qp *qp)
 	bool active = qp->req.tail != qp->req.head;
 	u32 window;
 
+	/*
+	 * Only what is still outstanding after a step competes with others: a
+	 * request that ends where it began costs no shared cache line.
+	 */
 	if (active != qp->active) {
 		qp->active = active;
 		atomic_add(active ? 1 : -1, &qp->dev->tx_active);
@@ -101,11 +104,21 @@ static void rxo_run_share_window(struct rxo_qp *qp)
 
 static void rxo_run_drained(struct rxo_qp *qp)
 {
-	if (qp->state != RXO_QPS_SQD || !qp->sqd_notify ||
-	    !rxo_req_is_drained(&qp->req))
+	if (!qp->sqd_notify || !rxo_req_is_drained(&qp->req))
 		return;
 	qp->sqd_notify = false;
 	rxo_wq_raise(qp, IB_EVENT_SQ_DRAINED);
+}
+
+/* The timer has fired, for whatever reason it was set. */
+static void rxo_run_timer(struct rxo_qp *qp, u64 now)
+{
+	qp->timer_at = U64_MAX;
+	if (qp->tx_resume && now >= qp->tx_resume)
+		qp->tx_resume = 0;
+	if (rxo_qpfsm_may_complete(qp->state) &&
+	    now >= rxo_req_deadline(&qp->req))
+		rxo_req_expire(&qp->req, now);
 }
 
 /* One pass over everything, bottom halves off. True: there is more to do. */
@@ -114,27 +127,21 @@ static bool rxo_run_step(struct rxo_qp *qp, int work)
 	u64 now = ktime_get_ns();
 	bool more;
 
-	if (work & RXO_RUN_TIMER)
-		qp->timer_at = U64_MAX;
-	if (qp->tx_resume && now >= qp->tx_resume)
-		qp->tx_resume = 0;
-
 	more = rxo_rx_drain(qp, RXO_STEP_BUDGET, now) >= RXO_STEP_BUDGET;
-	if (rxo_qpfsm_may_complete(qp->state) &&
-	    now >= rxo_req_deadline(&qp->req))
-		rxo_req_expire(&qp->req, now);
+	if (work & RXO_RUN_TIMER)
+		rxo_run_timer(qp, now);
 	rxo_wq_complete_sends(qp);
 	rxo_wq_publish(qp);
 
 	if (rxo_qpfsm_is_flushing(qp->state)) {
 		more |= rxo_wq_flush(qp, RXO_STEP_BUDGET);
 	} else {
-		rxo_run_share_window(qp);
 		more |= rxo_tx_run(qp, RXO_STEP_BUDGET, now);
-		rxo_wq_complete_sends(qp);
+		rxo_run_share_window(qp);
 	}
 	rxo_wq_publish(qp);
-	rxo_run_drained(qp);
+	if (qp->state == RXO_QPS_SQD)
+		rxo_run_drained(qp);
 	rxo_run_count(qp);
 	rxo_run_set_timer(qp);
 	return more;
@@ -210,11 +217,30 @@ void rxo_run_init(struct rxo_qp *qp)
 	init_completion(&qp->ctl_granted);
 }
 
+/* Set "owned" and @bits. True: the caller has become the owner. */
+static bool rxo_run_try_own(struct rxo_qp *qp, int bits)
+{
+	return !(atomic_fetch_or(bits | RXO_RUN_OWNED, &qp->run) &
+		 RXO_RUN_OWNED);
+}
+
+void rxo_run_rx(struct rxo_qp *qp, struct sk_buff *skb)
+{
+	/* Nobody was at it, so nothing is queued: it need not be either. */
+	if (rxo_run_try_own(qp, 0)) {
+		qp->rx_first = skb;
+		atomic_or(RXO_RUN_RX, &qp->run);
+		rxo_run(qp, rxo_run_steps());
+		return;
+	}
+	skb_queue_tail(&qp->rxq, skb);
+	rxo_run_kick(qp, RXO_RUN_RX);
+}
+
 void rxo_run_kick(struct rxo_qp *qp, int bits)
 {
-	if (atomic_fetch_or(bits | RXO_RUN_OWNED, &qp->run) & RXO_RUN_OWNED)
-		return;
-	rxo_run(qp, rxo_run_steps());
+	if (rxo_run_try_own(qp, bits))
+		rxo_run(qp, rxo_run_steps());
 }
 
 void rxo_run_ctl_begin(struct rxo_qp *qp)

@@ -121,7 +121,8 @@ void rxo_wq_complete_sends(struct rxo_qp *qp)
 	struct rxo_req_done done;
 	u32 tail = qp->req.tail;
 
-	if (!flush && !rxo_qpfsm_may_complete(qp->state))
+	if (tail == qp->req.head ||
+	    (!flush && !rxo_qpfsm_may_complete(qp->state)))
 		return;
 	while (rxo_req_pop(&qp->req, flush, &done)) {
 		if (done.wants_cqe)
@@ -197,6 +198,8 @@ void rxo_wq_publish(struct rxo_qp *qp)
 	bool ok = true;
 	u32 i = 0, n;
 
+	if (!qp->n_pending)
+		return;
 	/* In order of completion, across both queues. */
 	while (i < qp->n_pending) {
 		cq = qp->pending[i].cq;

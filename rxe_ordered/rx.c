@@ -226,8 +226,8 @@ static bool rxo_rx_is_cnp(const struct sk_buff *skb)
 
 void rxo_rx_skb(struct net *net, struct sk_buff *skb)
 {
-	struct rxo_dev *dev = rxo_net_dev_rcu(net, skb->dev);
 	struct rxo_rx_cb *cb = RXO_RX_CB(skb);
+	struct rxo_dev *dev = NULL;
 	struct rxo_qp *qp;
 	struct rxo_pkt pkt;
 	enum rxo_drop why;
@@ -236,6 +236,7 @@ void rxo_rx_skb(struct net *net, struct sk_buff *skb)
 	if (why)
 		goto drop;
 	if (rxo_rx_is_cnp(skb)) {
+		dev = rxo_net_dev_rcu(net, skb->dev);
 		if (dev)
 			rxo_stat_inc(dev, RXO_CNT_CNP_RECEIVED);
 		consume_skb(skb);
@@ -255,11 +256,10 @@ void rxo_rx_skb(struct net *net, struct sk_buff *skb)
 	rxo_rx_check_rest(skb);
 	rxo_stat_add(dev, RXO_CNT_RX_PACKETS, cb->nsegs);
 	rxo_stat_add(dev, RXO_CNT_RX_BYTES, cb->len);
-	skb_queue_tail(&qp->rxq, skb);
-	rxo_run_kick(qp, RXO_RUN_RX);
+	rxo_run_rx(qp, skb);
 	return;
 drop:
-	rxo_rx_drop(dev, why);
+	rxo_rx_drop(dev ?: rxo_net_dev_rcu(net, skb->dev), why);
 	kfree_skb(skb);
 }
 
@@ -434,12 +434,23 @@ static void rxo_rx_train(struct rxo_qp *qp, struct sk_buff *skb, u64 now)
 	}
 }
 
+static struct sk_buff *rxo_rx_pop(struct rxo_qp *qp)
+{
+	struct sk_buff *skb = qp->rx_first;
+
+	if (skb)
+		qp->rx_first = NULL;
+	else if (!skb_queue_empty_lockless(&qp->rxq))
+		skb = skb_dequeue(&qp->rxq);
+	return skb;
+}
+
 u32 rxo_rx_drain(struct rxo_qp *qp, u32 budget, u64 now)
 {
 	struct sk_buff *skb;
 	u32 n = 0;
 
-	while (n < budget && (skb = skb_dequeue(&qp->rxq))) {
+	while (n < budget && (skb = rxo_rx_pop(qp))) {
 		n += RXO_RX_CB(skb)->nsegs;
 		rxo_rx_train(qp, skb, now);
 		consume_skb(skb);

@@ -371,7 +371,8 @@ static u32 rxo_tx_run_resp(struct rxo_qp *qp, u32 budget, u64 now)
 {
 	struct rxo_resp_tx rtx;
 
-	while (budget && !qp->tx_resume && rxo_resp_next(&qp->resp, &rtx))
+	while (budget && !qp->tx_resume && rxo_resp_has_tx(&qp->resp) &&
+	       rxo_resp_next(&qp->resp, &rtx))
 		budget -= min(budget, rxo_tx_send_resp(qp, &rtx, budget, now));
 	/* The NAK that ends the connection has left. */
 	if (qp->resp.failed && !rxo_resp_has_tx(&qp->resp))
@@ -413,12 +414,13 @@ static bool rxo_tx_has_follower(const struct rxo_qp *qp,
 static u32 rxo_tx_send_req(struct rxo_qp *qp, struct rxo_req_act *act,
 			   u32 budget, u64 now)
 {
-	struct rxo_req mark = qp->req;
+	struct rxo_req mark;
 	struct rxo_tx tx;
 	u8 *payload;
 
 	if (!rxo_tx_has_follower(qp, act))
 		budget = 1;
+	mark = qp->req;
 	if (!rxo_tx_begin(qp, &act->pkt, act->len, budget, &tx)) {
 		rxo_req_sent(&qp->req, act, rxo_tx_is_lost(qp, &tx, now) ?
 			     RXO_SENT : RXO_SENT_BUSY, now);
@@ -451,14 +453,19 @@ static u32 rxo_tx_run_req(struct rxo_qp *qp, u32 budget, u64 now)
 {
 	struct rxo_req_act act;
 
+	act.kind = RXO_REQ_IDLE;
+
 	rxo_wq_fetch_send(qp);
-	while (budget && !qp->tx_resume &&
+	while (budget && !qp->tx_resume && rxo_req_has_next(&qp->req) &&
 	       !rxo_qpfsm_is_flushing(qp->state)) {
 		rxo_req_next(&qp->req, now, &act);
 		if (act.kind != RXO_REQ_SEND)
 			break;
 		budget -= min(budget, rxo_tx_send_req(qp, &act, budget, now));
 	}
+	/* A request that failed here, with none before it, has no answer. */
+	if (act.kind == RXO_REQ_WAIT && act.wait == RXO_WAIT_FAILED)
+		rxo_wq_complete_sends(qp);
 	return budget;
 }
 

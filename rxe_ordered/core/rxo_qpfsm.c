@@ -26,24 +26,3 @@ bool rxo_qpfsm_may_move(enum rxo_qp_state from, enum rxo_qp_state to)
 		return false;
 	return rxo_qpfsm_moves[from] & 1u << to;
 }
-
-bool rxo_qpfsm_may_send(enum rxo_qp_state s)
-{
-	return s == RXO_QPS_RTS;
-}
-
-bool rxo_qpfsm_may_respond(enum rxo_qp_state s)
-{
-	return s == RXO_QPS_RTR || s == RXO_QPS_RTS || s == RXO_QPS_SQD ||
-	       s == RXO_QPS_SQE;
-}
-
-bool rxo_qpfsm_may_complete(enum rxo_qp_state s)
-{
-	return s == RXO_QPS_RTS || s == RXO_QPS_SQD || s == RXO_QPS_SQE;
-}
-
-bool rxo_qpfsm_is_flushing(enum rxo_qp_state s)
-{
-	return s == RXO_QPS_ERR;
-}

@@ -20,12 +20,27 @@ enum rxo_qp_state {
 bool rxo_qpfsm_may_move(enum rxo_qp_state from, enum rxo_qp_state to);
 
 /* May a new message be started? (RTS only; SQD finishes what it has begun.) */
-bool rxo_qpfsm_may_send(enum rxo_qp_state s);
-/* Are requests of the peer executed? (RTR, RTS, SQD, SQE) */
-bool rxo_qpfsm_may_respond(enum rxo_qp_state s);
+static inline bool rxo_qpfsm_may_send(enum rxo_qp_state s)
+{
+	return s == RXO_QPS_RTS;
+}
+
 /* Are acknowledgements and responses of the peer taken? (RTS, SQD, SQE) */
-bool rxo_qpfsm_may_complete(enum rxo_qp_state s);
+static inline bool rxo_qpfsm_may_complete(enum rxo_qp_state s)
+{
+	return s == RXO_QPS_RTS || s == RXO_QPS_SQD || s == RXO_QPS_SQE;
+}
+
+/* Are requests of the peer executed? (RTR, RTS, SQD, SQE) */
+static inline bool rxo_qpfsm_may_respond(enum rxo_qp_state s)
+{
+	return s == RXO_QPS_RTR || rxo_qpfsm_may_complete(s);
+}
+
 /* Are posted requests flushed? (ERR) */
-bool rxo_qpfsm_is_flushing(enum rxo_qp_state s);
+static inline bool rxo_qpfsm_is_flushing(enum rxo_qp_state s)
+{
+	return s == RXO_QPS_ERR;
+}
 
 #endif /* RXO_QPFSM_H */

@@ -116,6 +116,12 @@ struct rxo_swqe *rxo_req_slot(struct rxo_req *req);
  */
 void rxo_req_push(struct rxo_req *req);
 
+/* Could rxo_req_next() say anything but idle? Cheap enough to ask first. */
+static inline bool rxo_req_has_next(const struct rxo_req *req)
+{
+	return req->cur != req->head || req->since_ackreq;
+}
+
 void rxo_req_next(const struct rxo_req *req, u64 now, struct rxo_req_act *act);
 void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 		  enum rxo_req_result result, u64 now);
