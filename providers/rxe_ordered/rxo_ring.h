@@ -320,13 +320,16 @@ static inline int rxo_cq_arm(struct rxo_cq_ring *r, unsigned int arm)
  * cannot be told from a poll; too strong an arm costs at most an event that
  * announces a completion, too weak an arm would lose one.)
  */
-static inline bool rxo_cq_disarm(struct rxo_cq_ring *r, uint64_t w,
+static inline bool rxo_cq_disarm(struct rxo_cq_ring *r, uint32_t c, uint64_t w,
 				 unsigned int *removed)
 {
 	unsigned int arm = rxo_word_arm(w);
 
 	if (arm == RXE_ORDERED_ARM_NONE)
 		return true;
+	/* Who consumed since may have found it empty: that arm is not ours. */
+	if (rxo_cons_load(r) != c)
+		return false;
 	if (!rxo_word_cas(r, w, rxo_word_with_arm(w, RXE_ORDERED_ARM_NONE)))
 		return false;
 	*removed = rxo_arm_max(*removed, arm);
@@ -393,7 +396,7 @@ static inline int rxo_cq_poll_rearm(struct rxo_cq_ring *r, int num, void *wc,
 			k = num;
 		/* Copy before disarming: the arm is off as briefly as possible. */
 		rxo_cq_copy(r, c, k, wc);
-		if (rxo_cq_disarm(r, w, &removed) && rxo_cons_cas(r, c, k))
+		if (rxo_cq_disarm(r, c, w, &removed) && rxo_cons_cas(r, c, k))
 			return k;
 	}
 }
@@ -428,7 +431,7 @@ static inline int rxo_cq_rearm_if_empty(struct rxo_cq_ring *r,
 		 * Nothing is consumed, so no swap on cons tells whether it was c
 		 * when the word was; look again after it.
 		 */
-		if (rxo_cq_disarm(r, w, &removed) && rxo_cons_load(r) == c)
+		if (rxo_cq_disarm(r, c, w, &removed) && rxo_cons_load(r) == c)
 			return 1;
 	}
 }
