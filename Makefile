@@ -4,8 +4,8 @@
 
 KDIR   ?= /lib/modules/$(shell uname -r)/build
 PREFIX ?= /usr/local
-BUILD  := $(abspath $(or $(BUILD),build))
-export PREFIX DESTDIR
+override BUILD := $(abspath $(or $(BUILD),build))
+export BUILD PREFIX DESTDIR
 
 part    = $(MAKE) --no-print-directory -C $(1) BUILD=$(BUILD) $(2)
 
@@ -21,6 +21,7 @@ help:
 	@echo 'make demo            everything in a virtual machine, with commentary'
 	@echo 'make check           all tests: about 25 minutes'
 	@echo 'make check-quick     lint, one kernel, unit tests, a few guest cases'
+	@echo 'make bench           this driver and rdma_rxe side by side: tests/bench'
 	@echo 'make setup           Debian packages that building and testing need'
 	@echo 'make clean'
 
@@ -61,9 +62,12 @@ check:
 check-quick:
 	@tests/check quick
 
+bench: modules-vm provider
+	@tests/bench/run
+
 clean:
 	if [ -e $(KDIR)/Makefile ]; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; fi
 	rm -rf $(BUILD)
 
 .PHONY: all help setup modules modules-vm provider tools tests install demo check \
-	check-quick clean
+	check-quick bench clean

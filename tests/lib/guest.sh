@@ -260,8 +260,8 @@ link_add() {
 	[ "$1" = b ] && where=("${EXEC_B[@]}")
 	[ "$1" = host ] && where=(env)
 	at_exit "[ ! -e /sys/class/infiniband/$2 ] || rdma link delete $2"
-	within 5 "${where[@]}" rdma link add "$2" type "$RXO_LINK_TYPE" netdev "$3"
-	wait_for 5 port_is "$2" ACTIVE
+	within 20 "${where[@]}" rdma link add "$2" type "$RXO_LINK_TYPE" netdev "$3"
+	wait_for 20 port_is "$2" ACTIVE
 	watch_device "$2"
 }
 

@@ -9,11 +9,11 @@ PORT=4791
 socket_open() {
 	local hex
 	hex=$(printf ':%04X ' $PORT)
-	in_"$1" cat /proc/net/udp /proc/net/udp6 | grep -q "$hex"
+	in_"$1" grep -qs "$hex" /proc/net/udp /proc/net/udp6
 }
 
 rdma_link_has() {
-	rdma link show | grep -q "link $1/1 "
+	says "link $1/1 " rdma link show
 }
 
 # ---- adding and deleting --------------------------------------------------------
@@ -24,7 +24,7 @@ case_link_add_delete() {
 	for i in 1 2 3 4 5; do
 		link_add a "rxoA$RXO_NR" "$NET_A"
 		rdma_link_has "rxoA$RXO_NR" || fail "rdma link does not show it"
-		in_a rdma link show "rxoA$RXO_NR/1" | grep -q "netdev $NET_A" || fail "rdma link shows no netdev"
+		says "netdev $NET_A" in_a rdma link show "rxoA$RXO_NR/1" || fail "rdma link shows no netdev"
 		within 5 rdma link delete "rxoA$RXO_NR"
 		not device_exists "rxoA$RXO_NR" || fail "deleted, but still there"
 	done
@@ -116,7 +116,7 @@ time.sleep(30)"
 	holder=$JOB
 	wait_for 10 socket_open a
 	refused 'in use' 5 "${EXEC_A[@]}" rdma link add "rxoA$RXO_NR" type "$RXO_LINK_TYPE" netdev "$NET_A"
-	dmesg | tail -n 5 | grep -qE "rxe_ordered.*$PORT" || fail "the kernel log has no line about port $PORT"
+	says "rxe_ordered: $NET_A: .*$PORT" dmesg || fail "the kernel log has no line about port $PORT"
 	not device_exists "rxoA$RXO_NR" || fail "it was added all the same"
 	link_add b "rxoB$RXO_NR" "$NET_B"
 	stop "$holder"
@@ -135,15 +135,15 @@ case_port_state_follows_netdev() {
 	wait_for 5 port_is "$DEV_A" DOWN
 	# The other end of a veth pair loses its carrier.
 	wait_for 5 port_is "$DEV_B" DOWN
-	rdma link show "$DEV_A/1" | grep -q 'state DOWN' || fail "rdma link disagrees: $(rdma link)"
+	says 'state DOWN' rdma link show "$DEV_A/1" || fail "rdma link disagrees: $(rdma link)"
 	in_a ip link set "$NET_A" up
 	wait_for 5 port_is "$DEV_A" ACTIVE
 	wait_for 5 port_is "$DEV_B" ACTIVE
-	rdma link show "$DEV_A/1" | grep -q 'state ACTIVE' || fail "rdma link disagrees: $(rdma link)"
+	says 'state ACTIVE' rdma link show "$DEV_A/1" || fail "rdma link disagrees: $(rdma link)"
 }
 
 active_mtu_is() {
-	ibv_devinfo -d "$1" | grep -qE "active_mtu:\s*$2 "
+	says "active_mtu:\s*$2 " ibv_devinfo -d "$1"
 }
 
 case_port_mtu_follows_netdev() {

@@ -22,7 +22,7 @@ busy_pair() {
 }
 
 qp_in_rts() {
-	rdma resource show qp link "$1/1" | grep -q 'state RTS'
+	says 'state RTS' rdma resource show qp link "$1/1"
 }
 
 end_busy_pair() {

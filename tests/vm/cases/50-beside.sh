@@ -6,14 +6,15 @@
 
 RXE_PORT=18600
 
-# rxe_beside: a device of rdma_rxe on a dummy in the initial namespace.
+# rxe_beside: a device of rdma_rxe on one end of a veth pair in the initial namespace.
 rxe_beside() {
 	need_own_driver
 	need_module rdma_rxe
 	at_exit "modprobe -r rdma_rxe"
-	ip link add beside type dummy
+	ip link add beside type veth peer name beside_peer
 	at_exit "ip link delete beside"
 	ip address add 10.79.0.1/24 dev beside
+	ip link set beside_peer up
 	ip link set beside up
 	rdma link add rxe_beside type rxe netdev beside
 	at_exit "rdma link delete rxe_beside"

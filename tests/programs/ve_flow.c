@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Receives that are missing, peers that are missing, flushing, overrun. */
+#include <errno.h>
+#include <string.h>
+
+#include "ve.h"
+
+/* ------------------------------------------------------------------------- RNR */
+
+static void test_rnr_exceeded(enum ibv_wr_opcode opcode, const char *what)
+{
+	struct t_config config = { 0 };
+	struct t_link l;
+	uint64_t begin;
+
+	pair_conn_init(&config.conn, &t_port[0], &t_port[1]);
+	config.conn.rnr_retry = 2;
+	config.conn.min_rnr = 12;	/* 0.64 ms */
+	t_link_open(&l, &config);
+	begin = t_now_ms();
+	ve_post(&l.a, opcode, NULL, 0, 0);
+	t_wait_status(l.a.scq, IBV_WC_RNR_RETRY_EXC_ERR, what);
+	t_true(t_now_ms() - begin < 2000, "%s: within 2 s (%llu ms)", what,
+	       (unsigned long long)(t_now_ms() - begin));
+	ve_expect_state(&l.a, IBV_QPS_ERR, what);
+	ve_expect_state(&l.b, IBV_QPS_RTS, what);
+	t_link_close(&l);
+	ve_drop_events();
+}
+
+/* Retried without end, and received once there is a receive. */
+static void test_rnr_endless(void)
+{
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+	struct t_link l;
+	struct ibv_wc wc[3];
+	int i;
+
+	t_link_open(&l, NULL);
+	for (i = 0; i < 3; i++) {
+		wr.wr_id = i;
+		t_post_send(&l.a, &wr);
+	}
+	t_sleep_us(100000);
+	t_is(t_drop_all(l.a.scq), 0, "completions before there is a receive");
+	t_recv(&l.b, 3);
+	t_is(t_wait(l.a.scq, wc, 3), 3, "completions when there are three");
+	t_is(wc[2].wr_id, 2, "the last of them");
+	t_is(wc[2].status, IBV_WC_SUCCESS, "its status");
+	t_is(t_wait(l.b.rcq, wc, 3), 3, "receive completions");
+	t_link_close(&l);
+}
+
+/* ----------------------------------------------------------- a peer that is gone */
+
+static void unreachable(uint8_t timeout, uint8_t retry, unsigned int min_ms,
+			unsigned int max_ms)
+{
+	struct t_config config = { 0 };
+	struct t_link l;
+	uint64_t ms;
+
+	pair_conn_init(&config.conn, &t_port[0], &t_port[1]);
+	config.conn.timeout = timeout;
+	config.conn.retry = retry;
+	t_link_open(&l, &config);
+	ibv_destroy_qp(l.b.qp);
+	l.b.qp = NULL;
+	ms = t_now_ms();
+	ve_post(&l.a, IBV_WR_SEND, NULL, 0, 0);
+	t_wait_status(l.a.scq, IBV_WC_RETRY_EXC_ERR, "a peer that is gone");
+	ms = t_now_ms() - ms;
+	t_true(ms >= min_ms && ms <= max_ms,
+	       "timeout %u, %u retries: after %llu ms, from %u to %u expected",
+	       timeout, retry, (unsigned long long)ms, min_ms, max_ms);
+	ve_expect_state(&l.a, IBV_QPS_ERR, "a peer that is gone");
+	t_link_close(&l);
+	ve_drop_events();
+}
+
+static void test_unreachable(void)
+{
+	/* 16.8 and 134 ms, and for each retry once more; the standard allows 4 times. */
+	unreachable(12, 0, 15, 1500);
+	unreachable(12, 3, 60, 2000);
+	unreachable(15, 1, 250, 3000);
+}
+
+/* Timeout 0: waits for ever, but the QP can be moved to ERR. */
+static void test_no_timeout(void)
+{
+	struct t_config config = { 0 };
+	struct t_link l;
+
+	pair_conn_init(&config.conn, &t_port[0], &t_port[1]);
+	config.conn.timeout = 0;
+	config.conn.retry = 0;
+	t_link_open(&l, &config);
+	ibv_destroy_qp(l.b.qp);
+	l.b.qp = NULL;
+	ve_post(&l.a, IBV_WR_SEND, NULL, 0, 0);
+	t_sleep_us(500000);
+	t_is(t_drop_all(l.a.scq), 0, "timeout 0: completions within 0.5 s");
+	t_is(pair_to_err(l.a.qp), 0, "move to ERR");
+	t_wait_status(l.a.scq, IBV_WC_WR_FLUSH_ERR, "what waited for the peer");
+	t_link_close(&l);
+}
+
+/* -------------------------------------------------------------------- flushing */
+
+static void expect_flushed(struct ibv_cq *cq, unsigned int n, uint64_t first,
+			   const char *what)
+{
+	unsigned int i, bad_status = 0, bad_id = 0;
+	struct ibv_wc wc[32];
+
+	if (!t_is(t_wait(cq, wc, n), n, "%s: completions", what))
+		return;
+	for (i = 0; i < n; i++) {
+		bad_status += wc[i].status != IBV_WC_WR_FLUSH_ERR;
+		bad_id += wc[i].wr_id != first + i;
+	}
+	t_is(bad_status, 0, "%s: other than flushed", what);
+	t_is(bad_id, 0, "%s: out of order", what);
+}
+
+static void post_sends(struct t_end *end, unsigned int n, uint64_t first,
+		       int flags)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		struct ibv_send_wr wr = {
+			.wr_id = first + i,
+			.opcode = IBV_WR_SEND,
+			.send_flags = flags,
+		};
+		int err = t_post_send(end, &wr);
+
+		if (err)
+			t_true(false, "post a send: %s", strerror(err));
+	}
+}
+
+/* Unsignalled ones are flushed with a completion too. */
+static void test_flush(void)
+{
+	struct t_link l;
+
+	t_link_open(&l, NULL);
+	t_recv(&l.a, 5);
+	post_sends(&l.a, 3, 0, 0);		/* waiting for receives of b */
+	post_sends(&l.a, 3, 3, IBV_SEND_SIGNALED);
+	t_is(pair_to_err(l.a.qp), 0, "move to ERR");
+	expect_flushed(l.a.scq, 6, 0, "sends posted before");
+	expect_flushed(l.a.rcq, 5, 0, "receives posted before");
+	post_sends(&l.a, 4, 6, IBV_SEND_SIGNALED);
+	expect_flushed(l.a.scq, 4, 6, "sends posted in ERR");
+	t_recv(&l.a, 4);
+	expect_flushed(l.a.rcq, 4, 5, "receives posted in ERR");
+	ve_expect_state(&l.a, IBV_QPS_ERR, "flushed");
+	t_link_close(&l);
+	ve_drop_events();
+}
+
+/* The first fails by itself, those behind it are flushed. */
+static void test_flush_after_failure(void)
+{
+	struct t_link l;
+	struct ibv_sge sge;
+
+	t_link_open(&l, NULL);
+	t_recv(&l.a, 2);
+	sge = ve_sge(&l.a, 0, 8);
+	sge.lkey ^= 1;
+	ve_post(&l.a, IBV_WR_SEND, &sge, 0, 0);
+	post_sends(&l.a, 3, 10, IBV_SEND_SIGNALED);
+	t_wait_status(l.a.scq, IBV_WC_LOC_PROT_ERR, "the first");
+	expect_flushed(l.a.scq, 3, 10, "those behind it");
+	expect_flushed(l.a.rcq, 2, 0, "its receives");
+	t_link_close(&l);
+	ve_drop_events();
+}
+
+/* RESET forgets everything without a completion, and the QP can be used again. */
+static void test_reset(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct t_link l;
+
+	t_link_open(&l, NULL);
+	t_recv(&l.a, 5);
+	post_sends(&l.a, 3, 0, IBV_SEND_SIGNALED);
+	t_is(ibv_modify_qp(l.a.qp, &attr, IBV_QP_STATE), 0, "move to RESET");
+	t_is(ibv_modify_qp(l.b.qp, &attr, IBV_QP_STATE), 0, "and the peer");
+	t_sleep_us(20000);
+	t_drop_all(l.a.scq);
+	t_is(t_drop_all(l.a.rcq), 0, "receive completions after RESET");
+	t_is(pair_connect(l.a.qp, l.a.port, l.b.qp, l.b.port, &l.conn), 0,
+	     "connect again");
+	t_deliver(&l, 5, 0);
+	t_is(t_drop_all(l.b.rcq), 5, "messages after that");
+	t_link_close(&l);
+}
+
+/* --------------------------------------------------------------------- overrun */
+
+/* A send CQ that nobody polls: what is in it stays, the rest is an error. */
+static void test_overrun(void)
+{
+	struct t_config config = { .cqe = 2, .sig_all = true };
+	struct ibv_async_event event;
+	struct ibv_wc wc[16];
+	struct t_link l;
+	bool seen = false;
+	int i, n, cqe;
+
+	t_link_open(&l, &config);
+	cqe = l.a.scq->cqe;
+	for (i = 0; i < cqe + 14; i++) {
+		struct ibv_send_wr wr = {
+			.wr_id = i,
+			.opcode = IBV_WR_RDMA_WRITE,
+			.wr.rdma = { (uintptr_t)l.b.mem, l.b.mr->rkey },
+		};
+
+		if (t_post_send(&l.a, &wr))
+			break;
+	}
+	while (!seen && t_async(l.a.port, &event, 3000))
+		seen = event.event_type == IBV_EVENT_CQ_ERR &&
+		       event.element.cq == l.a.scq;
+	t_true(seen, "IBV_EVENT_CQ_ERR for the CQ that overran");
+	ve_expect_state(&l.a, IBV_QPS_ERR, "overrun of its send CQ");
+	n = ibv_poll_cq(l.a.scq, 16, wc);
+	t_is(n, cqe, "completions that it held");
+	for (i = 0; i < n; i++)
+		t_is(wc[i].wr_id, i, "wr_id of completion %d", i);
+	t_true(ibv_poll_cq(l.a.scq, 16, wc) < 0, "then polling says that it overran");
+	t_link_close(&l);
+	ve_drop_events();
+}
+
+void ve_flow(void)
+{
+	t_note("missing receives and peers, flushing");
+	test_rnr_exceeded(IBV_WR_SEND, "SEND without a receive");
+	test_rnr_exceeded(IBV_WR_RDMA_WRITE_WITH_IMM,
+			  "WRITE_WITH_IMM without a receive");
+	test_rnr_endless();
+	test_unreachable();
+	test_no_timeout();
+	test_flush();
+	test_flush_after_failure();
+	test_reset();
+	test_overrun();
+}
