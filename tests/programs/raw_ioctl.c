@@ -21,15 +21,6 @@ static struct rxe_ordered_wc wcs[MAX_WC];
 
 /* -------------------------------------------------------------------- helpers */
 
-static void expect_events(struct t_link *l, unsigned int want, const char *what)
-{
-	unsigned int saw = 0;
-
-	while (saw < want && t_event(l->b.channel, 2000))
-		saw++;
-	t_is(saw + t_events(l->b.channel), want, "events %s", what);
-}
-
 /* Takes up to @room completions and checks that they are numbered from @first on. */
 static void expect_taken(struct t_link *l, unsigned int room, unsigned int want,
 			 uint32_t first, const char *what)
@@ -95,10 +86,10 @@ static void test_results(struct t_link *l)
 	expect_taken(l, 16, 2, 3, "2 there");
 	expect_taken(l, 16, 0, 0, "empty");
 	t_deliver(l, 1, 0);
-	expect_events(l, 1, "after a count of 0");
+	t_expect_events(l->b.channel, 1, "after a count of 0");
 	expect_taken(l, 1, 1, 5, "1 there");
 	t_deliver(l, 1, IBV_SEND_SOLICITED);
-	expect_events(l, 0, "after a count > 0");
+	t_expect_events(l->b.channel, 0, "after a count > 0");
 	expect_taken(l, 1, 1, 6, "1 there");
 }
 
@@ -148,9 +139,9 @@ static void test_flags(struct t_link *l)
 	t_is(t_poll_rearm(&call), 0, "error, solicited only");
 	t_is(count, 0, "count, empty");
 	t_deliver(l, 1, 0);
-	expect_events(l, 0, "of one that is not solicited");
+	t_expect_events(l->b.channel, 0, "of one that is not solicited");
 	t_deliver(l, 1, IBV_SEND_SOLICITED);
-	expect_events(l, 1, "of one that is");
+	t_expect_events(l->b.channel, 1, "of one that is");
 	call.flags = 0;
 	t_is(t_poll_rearm(&call), 0, "error, flags 0");
 	t_is(count, 2, "count");
@@ -160,19 +151,19 @@ static void test_rearm_if_empty(struct t_link *l)
 {
 	t_is(t_ioctl_rearm_if_empty(l->b.rcq, 0), 0, "rearm_if_empty, empty");
 	t_deliver(l, 1, 0);
-	expect_events(l, 1, "after it");
+	t_expect_events(l->b.channel, 1, "after it");
 	t_is(t_ioctl_rearm_if_empty(l->b.rcq, 0), 1, "rearm_if_empty, not empty");
 	t_deliver(l, 1, 0);
-	expect_events(l, 0, "after that");
+	t_expect_events(l->b.channel, 0, "after that");
 	t_is(t_ioctl_rearm_if_empty(l->b.rcq, 2), -EINVAL,
 	     "rearm_if_empty, unknown flag");
 	expect_taken(l, 4, 2, 0, "nothing consumed");
 	t_is(t_ioctl_rearm_if_empty(l->b.rcq, SOLICITED), 0,
 	     "rearm_if_empty, solicited");
 	t_deliver(l, 1, 0);
-	expect_events(l, 0, "of one that is not solicited");
+	t_expect_events(l->b.channel, 0, "of one that is not solicited");
 	t_deliver(l, 1, IBV_SEND_SOLICITED);
-	expect_events(l, 1, "of one that is");
+	t_expect_events(l->b.channel, 1, "of one that is");
 }
 
 /* As many as an attribute can hold, and one more than that. */
@@ -296,7 +287,7 @@ static void test_wrong_calls(struct t_link *l)
 	t_deliver(l, 3, 0);
 	wrong_calls(l, false);
 	t_deliver(l, 1, IBV_SEND_SOLICITED);
-	expect_events(l, 0, "it was not armed");
+	t_expect_events(l->b.channel, 0, "it was not armed");
 	expect_taken(l, 8, 4, 0, "nothing consumed");
 
 	t_note("3 completions, armed for solicited ones");
@@ -304,15 +295,15 @@ static void test_wrong_calls(struct t_link *l)
 	t_deliver(l, 3, 0);
 	wrong_calls(l, false);
 	t_deliver(l, 1, 0);
-	expect_events(l, 0, "the arm has not become stronger");
+	t_expect_events(l->b.channel, 0, "the arm has not become stronger");
 	t_deliver(l, 1, IBV_SEND_SOLICITED);
-	expect_events(l, 1, "nor has it gone");
+	t_expect_events(l->b.channel, 1, "nor has it gone");
 	expect_taken(l, 8, 5, 4, "nothing consumed");
 
 	t_note("empty, not armed");
 	wrong_calls(l, true);
 	t_deliver(l, 1, IBV_SEND_SOLICITED);
-	expect_events(l, 0, "it was not armed");
+	t_expect_events(l->b.channel, 0, "it was not armed");
 	expect_taken(l, 8, 1, 9, "1 there");
 }
 
@@ -330,9 +321,9 @@ static void test_fault_when_empty(struct t_link *l)
 	       strerror(err));
 	t_deliver(l, 1, 0);
 	if (err)
-		expect_events(l, 0, "after EFAULT");
+		t_expect_events(l->b.channel, 0, "after EFAULT");
 	else
-		expect_events(l, 1, "after a count of 0");
+		t_expect_events(l->b.channel, 1, "after a count of 0");
 	expect_taken(l, 4, 1, 0, "1 there");
 	free_before_hole(hole, 0);
 }

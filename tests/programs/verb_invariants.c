@@ -36,16 +36,6 @@ const struct t_verb *verb;
 
 /* -------------------------------------------------------------------- helpers */
 
-static void expect_events(struct ibv_comp_channel *channel, unsigned int want,
-			  const char *what)
-{
-	unsigned int saw = 0;
-
-	while (saw < want && t_event(channel, 2000))
-		saw++;
-	t_is(saw + t_events(channel), want, "events %s", what);
-}
-
 /* The verb returns @want completions, numbered from @first on. */
 static void expect_verb(struct t_link *l, int room, uint32_t flags, int want,
 			uint32_t first, const char *what)
@@ -72,21 +62,21 @@ static void expect_empty(struct t_link *l, uint32_t flags)
 static void expect_not_armed(struct t_link *l, const char *what)
 {
 	t_deliver(l, 1, IBV_SEND_SOLICITED);
-	expect_events(l->b.channel, 0, what);
+	t_expect_events(l->b.channel, 0, what);
 }
 
 static void expect_armed_any(struct t_link *l, const char *what)
 {
 	t_deliver(l, 1, 0);
-	expect_events(l->b.channel, 1, what);
+	t_expect_events(l->b.channel, 1, what);
 }
 
 static void expect_armed_solicited(struct t_link *l, const char *what)
 {
 	t_deliver(l, 1, 0);
-	expect_events(l->b.channel, 0, what);
+	t_expect_events(l->b.channel, 0, what);
 	t_deliver(l, 1, IBV_SEND_SOLICITED);
-	expect_events(l->b.channel, 1, what);
+	t_expect_events(l->b.channel, 1, what);
 }
 
 static void arm(struct t_link *l, int solicited_only)
@@ -163,10 +153,10 @@ static void test_overrun(void)
 		t_fatal("the smallest CQ has %d entries", cqe);
 	expect_empty(&l, SOLICITED);
 	t_deliver(&l, cqe, 0);
-	expect_events(l.b.channel, 0, "as long as there is room");
+	t_expect_events(l.b.channel, 0, "as long as there is room");
 	t_recv(&l.b, 1);
 	t_post_send(&l.a, &wr);
-	expect_events(l.b.channel, 1, "when an armed CQ overruns");
+	t_expect_events(l.b.channel, 1, "when an armed CQ overruns");
 	t_true(t_async(l.b.port, &event, 5000) &&
 	       event.event_type == IBV_EVENT_CQ_ERR &&
 	       event.element.cq == l.b.rcq, "IBV_EVENT_CQ_ERR for that CQ");
@@ -262,7 +252,7 @@ static void test_error_is_solicited(struct t_link *l)
 	t_recv(&l->b, 3);
 	expect_empty(l, SOLICITED);
 	pair_to_err(l->b.qp);
-	expect_events(l->b.channel, 1,
+	t_expect_events(l->b.channel, 1,
 		      "of 3 flushed receives, armed for solicited ones");
 	t_is(verb->poll_rearm(l->b.rcq, 4, wc, ANY), 3, "flushed receives");
 	t_is(wc[0].status, IBV_WC_WR_FLUSH_ERR, "status");
@@ -276,9 +266,9 @@ static void test_one_event_per_arm(struct t_link *l)
 {
 	expect_empty(l, ANY);
 	t_deliver(l, 10, 0);
-	expect_events(l->b.channel, 1, "of 10 completions after one arm");
+	t_expect_events(l->b.channel, 1, "of 10 completions after one arm");
 	t_deliver(l, 10, IBV_SEND_SOLICITED);
-	expect_events(l->b.channel, 0, "of 10 more");
+	t_expect_events(l->b.channel, 0, "of 10 more");
 	expect_verb(l, MAX_WC, ANY, 20, 0, "of 20");
 }
 
@@ -291,36 +281,36 @@ static void test_thousand_arms(struct t_link *l)
 		bad += verb->poll_rearm(l->b.rcq, 1, &wc, ANY) != 0;
 	t_is(bad, 0, "results other than 0 of 1,000 on an empty CQ");
 	t_deliver(l, 1, 0);
-	expect_events(l->b.channel, 1, "after 1,000 results of 0");
+	t_expect_events(l->b.channel, 1, "after 1,000 results of 0");
 	t_drop_all(l->b.rcq);
 
 	for (i = 0; i < 1000; i++)
 		arm(l, 0);
 	t_deliver(l, 1, 0);
-	expect_events(l->b.channel, 1, "after 1,000 times ibv_req_notify_cq");
+	t_expect_events(l->b.channel, 1, "after 1,000 times ibv_req_notify_cq");
 	t_drop_all(l->b.rcq);
 
 	for (i = 0; i < 1000; i++)
 		bad += verb->rearm_if_empty(l->b.rcq, i & 1) != 0;
 	t_is(bad, 0, "results other than 0 of 1,000 rearm_if_empty");
 	t_deliver(l, 1, 0);
-	expect_events(l->b.channel, 1, "after 1,000 times rearm_if_empty");
+	t_expect_events(l->b.channel, 1, "after 1,000 times rearm_if_empty");
 }
 
 /* From the event to the next result of 0 its taker owns the CQ. */
 static void test_owner(struct t_link *l)
 {
 	t_deliver(l, 1, IBV_SEND_SOLICITED);
-	expect_events(l->b.channel, 0, "of a CQ that its creator owns");
+	t_expect_events(l->b.channel, 0, "of a CQ that its creator owns");
 	expect_verb(l, MAX_WC, ANY, 1, 0, "of 1");
 	expect_empty(l, ANY);
 	t_deliver(l, 1, 0);
-	expect_events(l->b.channel, 1, "that make an owner");
+	t_expect_events(l->b.channel, 1, "that make an owner");
 	t_deliver(l, 3, IBV_SEND_SOLICITED);
-	expect_events(l->b.channel, 0, "before the owner has polled");
+	t_expect_events(l->b.channel, 0, "before the owner has polled");
 	expect_verb(l, 1, ANY, 1, 1, "first after an event");
 	t_deliver(l, 1, IBV_SEND_SOLICITED);
-	expect_events(l->b.channel, 0, "while the owner polls");
+	t_expect_events(l->b.channel, 0, "while the owner polls");
 	expect_verb(l, MAX_WC, ANY, 4, 2, "of 4");
 	expect_not_armed(l, "before the result of 0");
 	expect_verb(l, MAX_WC, ANY, 1, 6, "of 1");

@@ -315,6 +315,16 @@ unsigned int t_events(struct ibv_comp_channel *channel)
 	return n;
 }
 
+void t_expect_events(struct ibv_comp_channel *channel, unsigned int want,
+		     const char *what)
+{
+	unsigned int saw = 0;
+
+	while (saw < want && t_event(channel, 2000))
+		saw++;
+	t_is(saw + t_events(channel), want, "events %s", what);
+}
+
 bool t_async(const struct pair_port *port, struct ibv_async_event *event,
 	     int ms)
 {

@@ -213,6 +213,15 @@ unsigned int t_events(struct ibv_comp_channel *channel);
 #define T_QUIET_MS	20
 
 /**
+ * t_expect_events - check how many events there are, after waiting for that many
+ * @channel: channel
+ * @want: how many there should be
+ * @what: of what
+ */
+void t_expect_events(struct ibv_comp_channel *channel, unsigned int want,
+		     const char *what);
+
+/**
  * t_async - wait for an asynchronous event and acknowledge it
  * @port: device
  * @event: filled in

@@ -366,7 +366,7 @@ case_name_netdev_15_characters() {
 	talk "rxoT$RXO_NR" $TOP4_A "rxoT$RXO_NR" $TOP4_A
 }
 
-# Names of 63 characters, of one, of another driver's style; 64 are too many.
+# Names of 63 characters, of one, of another driver's style.
 case_name_device() {
 	local name long
 	need_own_driver
@@ -375,12 +375,11 @@ case_name_device() {
 	for name in "$long" x mlx5_0 rxe0; do
 		link_add a "$name" "$NET_A"
 		talk "$name" "$IP4_A" "$name" "$IP4_A"
-		says "^ *$name[[:space:]]" ibv_devices || fail "ibv_devices: $(ibv_devices)"
+		says "^ *${name}[[:space:]]" ibv_devices || fail "ibv_devices: $(ibv_devices)"
 		within 5 rdma link delete "$name"
 	done
-	refused '.' 5 "${EXEC_A[@]}" rdma link add "${long}b" type rxe_ordered netdev "$NET_A"
-	within 5 "${EXEC_A[@]}" rdma link add "rxo%d" type rxe_ordered netdev "$NET_A"
-	within 5 rdma link delete rxo0
+	# (One that is longer ib_core cuts off.)
+	refused 'invalid' 5 "${EXEC_A[@]}" rdma link add 'rxo%d' type rxe_ordered netdev "$NET_A"
 }
 
 # The device is renamed while programs have it open; they go on, others find it.
