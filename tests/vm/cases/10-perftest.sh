@@ -59,18 +59,21 @@ perftest_sizes() {
 	done
 }
 
-for kind in send write read; do
-	for what in bw lat; do
-		for family in ipv4 ipv6; do
-			for mtu in 1500 9000; do
-				eval "case_perftest_${kind}_${what}_${family}_$mtu() {
-					perftest_sizes ib_${kind}_$what $family $mtu
-				}"
-			done
-		done
-	done
+# perftest_case KIND FAMILY MTU: defines the cases of one program.
+perftest_case() {
+	eval "case_perftest_${1}_${2}_$3() {
+		perftest_sizes ib_$1 $2 $3
+	}"
+}
+
+# Each program in both worlds; the other two mixtures differ below the transport only.
+for program in send_bw send_lat write_bw write_lat read_bw read_lat; do
+	perftest_case $program ipv4 1500
+	perftest_case $program ipv6 9000
 done
-unset kind what family mtu
+perftest_case send_bw ipv4 9000
+perftest_case send_bw ipv6 1500
+unset program
 
 # With events. (Not the others: the write tests have no event mode, and ib_send_lat
 # takes it for granted that an acknowledgement arrives before the answer.)
