@@ -152,9 +152,18 @@ case_gone_process_with_2000_qps() {
 	need_own_driver
 	need_file "$RXO_BUILD/tests/lc_many"
 	topo_pair
-	timeout -k 2 170 "$RXO_BUILD/tests/lc_many" --dev-a "$DEV_A" --dev-b "$DEV_B" \
+	timeout -k 2 230 "$RXO_BUILD/tests/lc_many" --dev-a "$DEV_A" --dev-b "$DEV_B" \
 		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" \
 		--gid-b "$(gid_index "$DEV_B" "$IP4_B")"
 }
-timeout_gone_process_with_2000_qps=180
+timeout_gone_process_with_2000_qps=240
 
+
+# What a process does to its own rings, before and after the objects go.
+case_gone_rings() {
+	need_own_driver
+	need_file "$RXO_BUILD/tests/lc_rings"
+	topo_pair
+	talk_options "$DEV_A" "$IP4_A" "$DEV_B" "$IP4_B"
+	timeout -k 2 50 "$RXO_BUILD/tests/lc_rings" "${TALK[@]}"
+}
