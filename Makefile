@@ -50,6 +50,8 @@ tests: provider
 
 install: all
 	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+	@# Debian's headers have no System.map, without which the line above skips this.
+	$(if $(DESTDIR),,depmod $$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h))
 	$(call part,providers/rxe_ordered,install)
 	$(call part,tools/rxo,install)
 

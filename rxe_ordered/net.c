@@ -48,7 +48,8 @@ static int rxo_net_encap_rcv(struct sock *sk, struct sk_buff *skb)
  * The stack cuts up a GSO skb before it reaches an encapsulation socket, unless
  * it is marked as a tunnel's. So mark ours, as the last thing before delivery:
  * after this a train goes through conntrack, policies and socket whole, and
- * rxo_net_rx() takes it as the packets it stands for.
+ * rxo_net_rx() takes it as the packets it stands for. A clone shares the mark
+ * with a copy that goes elsewhere: leave it alone, it arrives cut up.
  */
 static unsigned int rxo_net_mark_train(void *priv, struct sk_buff *skb,
 				       const struct nf_hook_state *state)
@@ -56,7 +57,7 @@ static unsigned int rxo_net_mark_train(void *priv, struct sk_buff *skb,
 	const struct udphdr *uh;
 	struct udphdr buf;
 
-	if (!skb_is_gso(skb) ||
+	if (!skb_is_gso(skb) || skb_cloned(skb) ||
 	    !(skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4) ||
 	    skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST)
 		return NF_ACCEPT;
@@ -96,12 +97,14 @@ static int rxo_net_listen(struct net *net, int family, struct socket **out)
 		.encap_type = 1,
 		.encap_rcv = rxo_net_encap_rcv,
 	};
-	struct socket *sock;
+	struct socket *sock = NULL;
 	int err;
 
 	err = udp_sock_create(net, &port, &sock);
 	if (err)
 		return err;
+	if (!sock)		/* a kernel without IPv6 says 0 */
+		return -EAFNOSUPPORT;
 	setup_udp_tunnel_sock(net, sock, &cfg);
 	udp_allow_gso(sock->sk);
 	*out = sock;

@@ -137,8 +137,8 @@ static bool rxo_run_step(struct rxo_qp *qp, int work)
 		more |= rxo_wq_flush(qp, RXO_STEP_BUDGET);
 	} else {
 		more |= rxo_tx_run(qp, RXO_STEP_BUDGET, now);
-		rxo_run_share_window(qp);
 	}
+	rxo_run_share_window(qp);
 	rxo_wq_publish(qp);
 	if (qp->state == RXO_QPS_SQD)
 		rxo_run_drained(qp);

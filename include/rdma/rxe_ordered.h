@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Kernel verbs that rxe_ordered adds to those of ib_core. The contract,
- * including what an event owner may rely on, is part 1 of ORDERING.md.
+ * Kernel verbs that rxe_ordered adds to those of ib_core. rxodv.h has the same
+ * verb for user space, and says what an event owner may rely on.
  */
 #ifndef RDMA_RXE_ORDERED_H
 #define RDMA_RXE_ORDERED_H

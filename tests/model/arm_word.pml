@@ -3,8 +3,8 @@
  * Model of the arm word and the consumer index: rxe_ordered/cq.c and
  * providers/rxe_ordered/rxo_ring.h. Each load, swap and copied entry is one step,
  * together with all that the code computes from it before the next one.
- * What it has to show is ORDERING.md, part 1. Memory is sequentially consistent
- * here; the barriers are the business of ring_twins_stress.
+ * What it has to show are the invariants I1 to I6 of verb_invariants.c. Memory is
+ * sequentially consistent here; the barriers are the business of ring_twins_stress.
  *
  * A run is chosen by -D (see run):
  *
