@@ -10,6 +10,7 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "qp_priv.h"
+#include "udata.h"
 
 /* QP 0 and 1 are the management QPs; keep clear of what looks like them. */
 #define RXO_QPN_MIN	0x11
@@ -57,17 +58,12 @@ static int rxo_qp_check_cmd(struct ib_udata *udata)
 	struct rxe_ordered_create_qp_cmd cmd;
 	int err;
 
-	if (udata->inlen < sizeof(cmd) ||
-	    udata->outlen < sizeof(struct rxe_ordered_create_qp_resp))
-		return -EINVAL;
-	if (udata->inlen > sizeof(cmd) &&
-	    !ib_is_udata_cleared(udata, sizeof(cmd),
-				 udata->inlen - sizeof(cmd)))
-		return -EOPNOTSUPP;
-	err = ib_copy_from_udata(&cmd, udata, sizeof(cmd));
+	err = rxo_udata_read(udata, &cmd, sizeof(cmd));
 	if (err)
 		return err;
-	return cmd.comp_mask || cmd.flags ? -EINVAL : 0;
+	if (cmd.comp_mask || cmd.flags)
+		return -EINVAL;
+	return rxo_udata_need(udata, sizeof(struct rxe_ordered_create_qp_resp));
 }
 
 static int rxo_qp_ring_create(struct rxo_wq_ring *wq, struct ib_udata *udata,
@@ -145,7 +141,7 @@ static int rxo_qp_respond(struct rxo_qp *qp, struct ib_udata *udata)
 		.rq_stride = qp->rq.stride,
 	};
 
-	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+	return rxo_udata_write(udata, &resp, sizeof(resp));
 }
 
 static struct rxo_qp *rxo_qp_alloc(struct ib_qp *ibqp,

@@ -52,58 +52,62 @@ static void rxo_mr_read(struct rxo_mr *mr, u64 va, u8 *dst, u32 len)
 	}
 }
 
-/* Does @key allow this? Zero bytes touch nothing and are always allowed. */
-bool rxo_key_may_access(struct rxo_qp *qp, u32 key, u32 access, u64 va,
-			   u64 len)
+/* Region of @key if it allows this, with a reference, or NULL. */
+static struct rxo_mr *rxo_key_get(struct rxo_qp *qp, u32 key, u32 access,
+				  u64 va, u64 len)
 {
-	struct rxo_mr *mr;
-	bool ok;
+	struct rxo_mr *mr = rxo_mr_get(qp->dev, key);
 
-	if (!len)
-		return true;
-	mr = rxo_mr_get(qp->dev, key);
 	if (!mr)
-		return false;
-	ok = rxo_mr_check(mr, key, qp->pd, access, va, len) == RXO_KEY_OK;
+		return NULL;
+	if (rxo_mr_check(mr, key, qp->pd, access, va, len) == RXO_KEY_OK)
+		return mr;
 	rxo_mr_put(mr);
-	return ok;
+	return NULL;
 }
 
-/* One piece of memory by key: checked and copied under one reference. */
-bool rxo_key_write(struct rxo_qp *qp, u32 key, u32 access, u64 va,
-			  const u8 *src, u32 len, bool last)
+bool rxo_key_may_access(struct rxo_qp *qp, u32 key, u32 access, u64 va,
+			u64 len)
 {
 	struct rxo_mr *mr;
-	bool ok;
 
 	if (!len)
 		return true;
-	mr = rxo_mr_get(qp->dev, key);
+	mr = rxo_key_get(qp, key, access, va, len);
 	if (!mr)
 		return false;
-	ok = rxo_mr_check(mr, key, qp->pd, access, va, len) == RXO_KEY_OK;
-	if (ok)
-		rxo_mr_write(mr, va, src, len, last);
 	rxo_mr_put(mr);
-	return ok;
+	return true;
+}
+
+bool rxo_key_write(struct rxo_qp *qp, u32 key, u32 access, u64 va,
+		   const u8 *src, u32 len, bool last)
+{
+	struct rxo_mr *mr;
+
+	if (!len)
+		return true;
+	mr = rxo_key_get(qp, key, access, va, len);
+	if (!mr)
+		return false;
+	rxo_mr_write(mr, va, src, len, last);
+	rxo_mr_put(mr);
+	return true;
 }
 
 bool rxo_key_read(struct rxo_qp *qp, u32 key, u32 access, u64 va, u8 *dst,
 		  u32 len)
 {
 	struct rxo_mr *mr;
-	bool ok;
 
 	if (!len)
 		return true;
-	mr = rxo_mr_get(qp->dev, key);
+	mr = rxo_key_get(qp, key, access, va, len);
 	if (!mr)
 		return false;
-	ok = rxo_mr_check(mr, key, qp->pd, access, va, len) == RXO_KEY_OK;
-	if (ok)
-		rxo_mr_read(mr, va, dst, len);
+	rxo_mr_read(mr, va, dst, len);
 	rxo_mr_put(mr);
-	return ok;
+	return true;
 }
 
 bool rxo_sge_read(struct rxo_qp *qp, const struct rxe_ordered_sge *sge, u32 n,
