@@ -15,24 +15,11 @@ void rxo_resp_init(struct rxo_resp *resp)
 	memset(resp, 0, sizeof(*resp));
 }
 
-static void rxo_resp_set_cfg(struct rxo_resp *resp,
-			     const struct rxo_resp_cfg *cfg)
-{
-	resp->cfg = *cfg;
-	RXO_ASSERT(cfg->max_dest_rd_atomic <= RXO_MAX_RD_ATOMIC);
-	if (cfg->max_dest_rd_atomic > RXO_MAX_RD_ATOMIC)
-		resp->cfg.max_dest_rd_atomic = RXO_MAX_RD_ATOMIC;
-}
-
 void rxo_resp_start(struct rxo_resp *resp, const struct rxo_resp_cfg *cfg,
 		    struct rxo_psn first)
 {
-	rxo_resp_set_cfg(resp, cfg);
-	RXO_ASSERT(cfg->mtu >= RXO_MIN_MTU && cfg->mtu <= RXO_MAX_MTU &&
-		   !(cfg->mtu & (cfg->mtu - 1)));
-	resp->mtu_shift = 8;
-	while (resp->mtu_shift < 12 && cfg->mtu > 1u << resp->mtu_shift)
-		resp->mtu_shift++;
+	resp->cfg = *cfg;
+	rxo_rdres_start(&resp->rd, cfg->mtu, cfg->max_dest_rd_atomic);
 	resp->epsn = first;
 	resp->ack_psn = rxo_psn_sub(first, 1);
 }
@@ -42,174 +29,9 @@ void rxo_resp_modify(struct rxo_resp *resp, const struct rxo_resp_cfg *cfg)
 {
 	u32 mtu = resp->cfg.mtu;
 
-	rxo_resp_set_cfg(resp, cfg);
+	resp->cfg = *cfg;
 	resp->cfg.mtu = mtu;
-	resp->res_count = min(resp->res_count,
-			      (u32)resp->cfg.max_dest_rd_atomic);
-}
-
-static u32 rxo_resp_npsn(const struct rxo_resp *resp, u32 len)
-{
-	return len ? ((len - 1) >> resp->mtu_shift) + 1 : 1;
-}
-
-/* ------------------------------------------------------------ READ replies */
-
-static struct rxo_rd_res *rxo_resp_res(struct rxo_resp *resp, u32 idx)
-{
-	return &resp->res[idx % RXO_MAX_RD_ATOMIC];
-}
-
-static struct rxo_rd_job *rxo_resp_job(struct rxo_resp *resp, u32 idx)
-{
-	return &resp->job[idx % RXO_MAX_RD_ATOMIC];
-}
-
-static const struct rxo_rd_job *rxo_resp_first_job(const struct rxo_resp *resp)
-{
-	return &resp->job[resp->job_tail % RXO_MAX_RD_ATOMIC];
-}
-
-static bool rxo_resp_has_job(const struct rxo_resp *resp)
-{
-	return resp->job_tail != resp->job_head;
-}
-
-/* The pending job of a resource, of which there is at most one, or NULL. */
-static struct rxo_rd_job *rxo_resp_job_of(struct rxo_resp *resp, u32 res)
-{
-	u32 i;
-
-	for (i = resp->job_tail; i != resp->job_head; i++) {
-		struct rxo_rd_job *job = rxo_resp_job(resp, i);
-
-		if (job->res == res)
-			return job;
-	}
-	return NULL;
-}
-
-/* READ requests that are answered for the first time. */
-static u32 rxo_resp_fresh_jobs(struct rxo_resp *resp)
-{
-	u32 n = 0;
-	u32 i;
-
-	for (i = resp->job_tail; i != resp->job_head; i++)
-		n += !rxo_resp_job(resp, i)->replay;
-	return n;
-}
-
-/*
- * Forget replays of resources that are no longer kept: the peer may have only
- * so many READs outstanding, so it has had those answers. This also bounds the
- * jobs, one for each resource kept.
- */
-static void rxo_resp_prune_jobs(struct rxo_resp *resp)
-{
-	u32 to = resp->job_tail;
-	u32 i;
-
-	for (i = resp->job_tail; i != resp->job_head; i++) {
-		const struct rxo_rd_job *job = rxo_resp_job(resp, i);
-
-		if (job->replay && resp->res_head - job->res > resp->res_count)
-			continue;
-		if (to != i)
-			*rxo_resp_job(resp, to) = *job;
-		to++;
-	}
-	resp->job_head = to;
-}
-
-static void rxo_resp_push_job(struct rxo_resp *resp,
-			      const struct rxo_rd_job *job)
-{
-	RXO_ASSERT(resp->job_head - resp->job_tail < RXO_MAX_RD_ATOMIC);
-	*rxo_resp_job(resp, resp->job_head++) = *job;
-}
-
-/* A new READ request has been accepted. */
-static void rxo_resp_add_read(struct rxo_resp *resp, const struct rxo_pkt *pkt)
-{
-	u32 idx = resp->res_head++;
-	struct rxo_rd_res *res = rxo_resp_res(resp, idx);
-	struct rxo_rd_job job = {
-		.next = pkt->psn,
-		.from = pkt->psn,
-		.res = idx,
-		.end = pkt->dma_len,
-	};
-
-	resp->res_count = min(resp->res_count + 1,
-			      (u32)resp->cfg.max_dest_rd_atomic);
-	rxo_resp_prune_jobs(resp);
-	res->first = pkt->psn;
-	res->last = rxo_psn_add(pkt->psn,
-				rxo_resp_npsn(resp, pkt->dma_len) - 1);
-	res->va = pkt->va;
-	res->rkey = pkt->rkey;
-	res->len = pkt->dma_len;
-	res->msn = resp->msn;
-	job.last = res->last;
-	rxo_resp_push_job(resp, &job);
-}
-
-/*
- * Does a duplicate READ ask for a piece of @res? If so, fill in @job. The
- * requester may ask for what it misses only, in whole packets from the front.
- */
-static bool rxo_resp_maps(const struct rxo_resp *resp,
-			  const struct rxo_rd_res *res,
-			  const struct rxo_pkt *pkt, struct rxo_rd_job *job)
-{
-	u32 off;
-
-	if (!rxo_psn_in(pkt->psn, res->first, res->last))
-		return false;
-	off = (u32)rxo_psn_diff(pkt->psn, res->first) << resp->mtu_shift;
-	if (pkt->rkey != res->rkey || pkt->va != res->va + off ||
-	    pkt->dma_len > res->len - off || (!pkt->dma_len && res->len))
-		return false;
-	job->next = pkt->psn;
-	job->from = pkt->psn;
-	job->last = rxo_psn_add(pkt->psn,
-				rxo_resp_npsn(resp, pkt->dma_len) - 1);
-	job->end = off + pkt->dma_len;
-	job->replay = true;
-	return true;
-}
-
-/* IBTA 9.7.5.1.5, 9.9.3: a duplicate READ is executed again. */
-static void rxo_resp_dup_read(struct rxo_resp *resp, const struct rxo_pkt *pkt,
-			      struct rxo_resp_act *act)
-{
-	struct rxo_rd_job *pending, job = {};
-	u32 n;
-
-	act->kind = RXO_RESP_DROP;
-	act->drop = RXO_DROP_DUP;
-	/* Newest first: an old one may be from before the PSNs wrapped. */
-	for (n = 1; n <= resp->res_count; n++) {
-		job.res = resp->res_head - n;
-		if (rxo_resp_maps(resp, rxo_resp_res(resp, job.res), pkt, &job))
-			break;
-	}
-	if (n > resp->res_count)
-		return;
-	pending = rxo_resp_job_of(resp, job.res);
-	if (!pending) {
-		act->kind = RXO_RESP_NONE;
-		rxo_resp_push_job(resp, &job);
-		return;
-	}
-	/* All of it is still to come. */
-	if (!rxo_psn_before(job.next, pending->next) && job.end == pending->end)
-		return;
-	/* Partly sent, and that was lost: start over from where it asks. */
-	act->kind = RXO_RESP_NONE;
-	job.replay = pending->replay;
-	*pending = job;
+	rxo_rdres_set_limit(&resp->rd, cfg->max_dest_rd_atomic);
 }
 
 /* ---------------------------------------------------------------- receive */
@@ -261,8 +83,12 @@ static void rxo_resp_rx_dup(struct rxo_resp *resp, const struct rxo_pkt *pkt,
 			    u8 class, struct rxo_resp_act *act)
 {
 	resp->n_dup++;
-	if (class == RXO_CLASS_READ) {
-		rxo_resp_dup_read(resp, pkt, act);
+	/* IBTA 9.7.5.1.5, 9.9.3: a duplicate READ is executed again. */
+	if (class == RXO_CLASS_READ && rxo_rdres_replay(&resp->rd, pkt)) {
+		act->kind = RXO_RESP_NONE;
+	} else if (class == RXO_CLASS_READ) {
+		act->kind = RXO_RESP_DROP;
+		act->drop = RXO_DROP_DUP;
 	} else if (class == RXO_CLASS_ATOMIC) {
 		act->kind = RXO_RESP_DROP;	/* none was ever executed */
 		act->drop = RXO_DROP_DUP;
@@ -350,7 +176,7 @@ static void rxo_resp_rx_read(struct rxo_resp *resp, struct rxo_resp_act *act)
 	}
 	/* IBTA 9.7.4.1.3: more than was agreed on. */
 	if (pkt->dma_len > RXO_MAX_MSG ||
-	    rxo_resp_fresh_jobs(resp) >= resp->cfg.max_dest_rd_atomic) {
+	    rxo_rdres_is_full(&resp->rd)) {
 		rxo_resp_refuse(resp, act, RXO_NAK_INV_REQ);
 		return;
 	}
@@ -363,36 +189,18 @@ static void rxo_resp_rx_read(struct rxo_resp *resp, struct rxo_resp_act *act)
 	act->rkey = pkt->rkey;
 }
 
-/*
- * The oldest PSN that is still to be answered must stay comparable to the
- * expected one: a peer may not have more than 2^23 outstanding (IBTA 9.7.2).
- */
-static bool rxo_resp_has_span(struct rxo_resp *resp, u32 npsn)
-{
-	u32 i;
-
-	for (i = resp->job_tail; i != resp->job_head; i++) {
-		const struct rxo_rd_job *job = rxo_resp_job(resp, i);
-		u32 behind = (resp->epsn.v - job->next.v) & RXO_PSN_MASK;
-
-		if (!job->replay)
-			return behind + npsn <= 1u << 23;
-	}
-	return true;
-}
-
 static void rxo_resp_rx_expected(struct rxo_resp *resp,
 				 const struct rxo_opcode_info *info,
 				 struct rxo_resp_act *act)
 {
 	u32 npsn = info->class != RXO_CLASS_READ ? 1 :
-		   rxo_resp_npsn(resp, act->pkt.dma_len);
+		   rxo_rdres_npsn(&resp->rd, act->pkt.dma_len);
 
 	/* Present again: should it fail for a moment, a new gap is news. */
 	resp->seq_nak_sent = false;
 
 	if (!rxo_resp_is_in_message(resp, info) ||
-	    !rxo_resp_has_span(resp, npsn)) {
+	    !rxo_rdres_has_span(&resp->rd, resp->epsn, npsn)) {
 		rxo_resp_refuse(resp, act, RXO_NAK_INV_REQ);
 		return;
 	}
@@ -518,8 +326,8 @@ static void rxo_resp_took(struct rxo_resp *resp, const struct rxo_resp_act *act,
 	if (act->kind == RXO_RESP_READ) {
 		/* IBTA C9-148: a READ counts when it is executed, not sent. */
 		resp->msn = (resp->msn + 1) & 0xffffff;
-		npsn = rxo_resp_npsn(resp, pkt->dma_len);
-		rxo_resp_add_read(resp, pkt);
+		npsn = rxo_rdres_npsn(&resp->rd, pkt->dma_len);
+		rxo_rdres_add_read(&resp->rd, pkt, resp->msn);
 	} else {
 		rxo_resp_took_data(resp, rxo_opcode_info(pkt->opcode), act,
 				   next);
@@ -601,21 +409,7 @@ void rxo_resp_done(struct rxo_resp *resp, const struct rxo_resp_act *act,
 
 bool rxo_resp_has_tx(const struct rxo_resp *resp)
 {
-	return resp->ack_owed || resp->nak_owed || rxo_resp_has_job(resp);
-}
-
-/* Is a response with a PSN before that of an ACK still to be sent? */
-static bool rxo_resp_ack_must_wait(const struct rxo_resp *resp)
-{
-	u32 i;
-
-	for (i = resp->job_tail; i != resp->job_head; i++) {
-		const struct rxo_rd_job *job = &resp->job[i % RXO_MAX_RD_ATOMIC];
-
-		if (rxo_psn_before(job->next, resp->ack_psn))
-			return true;
-	}
-	return false;
+	return resp->ack_owed || resp->nak_owed || rxo_rdres_has_job(&resp->rd);
 }
 
 static void rxo_resp_fill_ack(struct rxo_psn psn, u8 syndrome, u32 msn,
@@ -627,37 +421,21 @@ static void rxo_resp_fill_ack(struct rxo_psn psn, u8 syndrome, u32 msn,
 	tx->pkt.msn = msn;
 }
 
-/* Position within the request that is answered, which may be a repetition. */
 static void rxo_resp_fill_read(const struct rxo_resp *resp,
-			       const struct rxo_rd_job *job,
 			       struct rxo_resp_tx *tx)
 {
-	const struct rxo_rd_res *res = &resp->res[job->res % RXO_MAX_RD_ATOMIC];
-	u32 off = ((job->next.v - res->first.v) & RXO_PSN_MASK) <<
-		  resp->mtu_shift;
-	bool first = rxo_psn_eq(job->next, job->from);
-	bool last = rxo_psn_eq(job->next, job->last);
+	struct rxo_rd_src src;
 
+	rxo_rdres_next(&resp->rd, &tx->pkt, &src);
 	tx->is_read = true;
-	tx->va = res->va + off;
-	tx->rkey = res->rkey;
-	tx->len = min(job->end - off, resp->cfg.mtu);
-	if (first)
-		tx->pkt.opcode = last ? RXO_OP_READ_RESP_ONLY :
-					RXO_OP_READ_RESP_FIRST;
-	else
-		tx->pkt.opcode = last ? RXO_OP_READ_RESP_LAST :
-					RXO_OP_READ_RESP_MIDDLE;
-	tx->pkt.psn = job->next;
-	tx->pkt.syndrome = rxo_aeth_make(RXO_AETH_ACK, RXO_AETH_NO_CREDITS);
-	tx->pkt.msn = res->msn;
-	tx->pkt.payload_len = tx->len;
-	tx->pkt.pad = -tx->len & 3;
+	tx->va = src.va;
+	tx->rkey = src.rkey;
+	tx->len = tx->pkt.payload_len;
 }
 
 bool rxo_resp_next(const struct rxo_resp *resp, struct rxo_resp_tx *tx)
 {
-	bool has_job = rxo_resp_has_job(resp);
+	bool has_job = rxo_rdres_has_job(&resp->rd);
 
 	memset(tx, 0, sizeof(*tx));
 	tx->pkt.dqpn = resp->cfg.dqpn;
@@ -667,13 +445,13 @@ bool rxo_resp_next(const struct rxo_resp *resp, struct rxo_resp_tx *tx)
 	if (resp->nak_owed && !has_job)
 		rxo_resp_fill_ack(resp->nak_psn, resp->nak_syndrome, resp->msn,
 				  tx);
-	else if (resp->ack_owed && !rxo_resp_ack_must_wait(resp))
+	else if (resp->ack_owed && !rxo_rdres_owes_before(&resp->rd, resp->ack_psn))
 		rxo_resp_fill_ack(resp->ack_psn,
 				  rxo_aeth_make(RXO_AETH_ACK,
 						RXO_AETH_NO_CREDITS),
 				  resp->ack_msn, tx);
 	else if (has_job)
-		rxo_resp_fill_read(resp, rxo_resp_first_job(resp), tx);
+		rxo_resp_fill_read(resp, tx);
 	else
 		return false;
 	tx->pkt.hdr_len = rxo_opcode_info(tx->pkt.opcode)->hdr_len;
@@ -684,7 +462,7 @@ bool rxo_resp_next(const struct rxo_resp *resp, struct rxo_resp_tx *tx)
 static void rxo_resp_tx_refused(struct rxo_resp *resp, struct rxo_psn psn,
 				struct rxo_resp_next_act *next)
 {
-	resp->job_tail = resp->job_head;
+	rxo_rdres_cancel(&resp->rd);
 	resp->ack_owed = false;
 	resp->failed = true;
 	resp->fatal_due = false;
@@ -697,18 +475,13 @@ void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
 		      enum rxo_resp_tx_result result,
 		      struct rxo_resp_next_act *next)
 {
-	struct rxo_rd_job *job;
-
 	memset(next, 0, sizeof(*next));
 	if (result == RXO_RESP_TX_BUSY)
 		return;
 	if (tx->is_read && result == RXO_RESP_TX_ACCESS) {
 		rxo_resp_tx_refused(resp, tx->pkt.psn, next);
 	} else if (tx->is_read) {
-		job = rxo_resp_job(resp, resp->job_tail);
-		job->next = rxo_psn_add(job->next, 1);
-		if (rxo_psn_after(job->next, job->last))
-			resp->job_tail++;
+		rxo_rdres_sent(&resp->rd);
 	} else {
 		/* A NAK acknowledges all before it. */
 		resp->ack_owed = false;
@@ -720,18 +493,15 @@ void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
 struct rxo_resp_mark rxo_resp_mark(const struct rxo_resp *resp)
 {
 	return (struct rxo_resp_mark){
-		.job_tail = resp->job_tail,
-		.next = rxo_resp_first_job(resp)->next,
+		.rd = rxo_rdres_mark(&resp->rd),
 		.ack_owed = resp->ack_owed,
 		.nak_owed = resp->nak_owed,
 	};
 }
 
-/* Only the first job has moved on; if it had ended, it is still in its place. */
 void rxo_resp_rewind(struct rxo_resp *resp, const struct rxo_resp_mark *mark)
 {
-	resp->job_tail = mark->job_tail;
-	rxo_resp_job(resp, mark->job_tail)->next = mark->next;
+	rxo_rdres_rewind(&resp->rd, &mark->rd);
 	resp->ack_owed = mark->ack_owed;
 	resp->nak_owed = mark->nak_owed;
 }

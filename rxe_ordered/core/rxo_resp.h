@@ -13,11 +13,8 @@
 #ifndef RXO_RESP_H
 #define RXO_RESP_H
 
-#include "rxo_wire.h"
+#include "rxo_rdres.h"
 #include "rxo_wqe.h"
-
-/* Upper limit of max_dest_rd_atomic. */
-#define RXO_MAX_RD_ATOMIC 64
 
 struct rxo_resp_cfg {
 	u32 mtu;
@@ -26,26 +23,6 @@ struct rxo_resp_cfg {
 	u8 max_dest_rd_atomic;
 	u8 min_rnr_timer;	/* 5-bit code */
 	u32 access;		/* QP access flags, enum rxo_access remote bits */
-};
-
-/* A READ request that is kept so that it can be answered again. */
-struct rxo_rd_res {
-	struct rxo_psn first;
-	struct rxo_psn last;
-	u64 va;			/* of the byte that first carries */
-	u32 rkey;
-	u32 len;
-	u32 msn;		/* after its execution */
-};
-
-/* Responses still to be sent: the PSNs @next .. @last of resource @res. */
-struct rxo_rd_job {
-	struct rxo_psn next;
-	struct rxo_psn last;
-	u32 res;		/* free-running index */
-	struct rxo_psn from;	/* where the request began: this one is FIRST */
-	u32 end;		/* ends before this byte of the resource */
-	bool replay;		/* answers a duplicate */
 };
 
 struct rxo_resp {
@@ -70,16 +47,9 @@ struct rxo_resp {
 	u8 nak_syndrome;
 	struct rxo_psn nak_psn;
 	bool seq_nak_sent;	/* one NAK per gap */
-	/* READ: the newest cfg.max_dest_rd_atomic resources, in PSN order */
-	struct rxo_rd_res res[RXO_MAX_RD_ATOMIC];
-	u32 res_head;		/* free running: next to use */
-	u32 res_count;		/* that are kept */
-	struct rxo_rd_job job[RXO_MAX_RD_ATOMIC];
-	u32 job_head;
-	u32 job_tail;		/* job_tail == job_head: no job */
+	struct rxo_rdres rd;	/* READs: kept, and to be answered */
 	bool failed;		/* class A/C error: nothing more is executed */
 	bool fatal_due;		/* rxo_resp_rx() found it, not reported yet */
-	u8 mtu_shift;
 	/* counters, monotonic */
 	u64 n_dup;
 	u64 n_seq_nak;
@@ -204,8 +174,7 @@ void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
  * answers committed with RXO_RESP_TX_SENT since.
  */
 struct rxo_resp_mark {
-	u32 job_tail;
-	struct rxo_psn next;
+	struct rxo_rd_mark rd;
 	bool ack_owed;
 	bool nak_owed;
 };

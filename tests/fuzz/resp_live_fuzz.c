@@ -191,8 +191,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 				limits[tape_pick(&t, ARRAY_SIZE(limits))];
 			rxo_resp_modify(&w.resp, &w.cfg);
 		}
-		MUST(w.resp.job_head - w.resp.job_tail <= RXO_MAX_RD_ATOMIC);
-		MUST(w.resp.res_count <= w.cfg.max_dest_rd_atomic);
+		MUST(w.resp.rd.job_head - w.resp.rd.job_tail <= RXO_MAX_RD_ATOMIC);
+		MUST(w.resp.rd.res_count <= w.cfg.max_dest_rd_atomic);
 	}
 	return 0;
 }

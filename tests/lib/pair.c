@@ -273,8 +273,8 @@ static void pair_invariants(const struct pair *p)
 		T_CHECK(r->rd_out <= p->cfg.max_rd);
 		if (!r->rd_out)
 			T_CHECK(out <= p->cfg.window);
-		T_CHECK(s->job_head - s->job_tail <= s->res_count);
-		T_CHECK(s->res_count <= p->cfg.max_rd);
+		T_CHECK(s->rd.job_head - s->rd.job_tail <= s->rd.res_count);
+		T_CHECK(s->rd.res_count <= p->cfg.max_rd);
 	}
 }
 

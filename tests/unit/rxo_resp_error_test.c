@@ -97,7 +97,7 @@ T_TEST(resp_rx__valid_extremes)
 	T_EQ(tx.pkt.opcode, RXO_OP_READ_RESP_FIRST);
 	/* The last of those, asked for again. */
 	T_EQ(rx_read(10 + (1 << 23) - 1, 10, 0x80000000), RXO_RESP_DROP);
-	resp.job_tail = resp.job_head;
+	resp.rd.job_tail = resp.rd.job_head;
 	T_EQ(rx_read(10 + (1 << 23) - 1, 10, 0x80000000), RXO_RESP_NONE);
 	sends_data(RXO_OP_READ_RESP_ONLY, 10 + (1 << 23) - 1, 0x80000000 - 256,
 		   256);
