@@ -350,6 +350,8 @@ int rxo_cq_rearm_if_empty(struct rxo_cq *cq, u32 arm, struct rxo_cq_sink *sink)
 static_assert((int)RXO_WC_SEND == (int)IB_WC_SEND);
 static_assert((int)RXO_WC_RDMA_WRITE == (int)IB_WC_RDMA_WRITE);
 static_assert((int)RXO_WC_RDMA_READ == (int)IB_WC_RDMA_READ);
+static_assert((int)RXO_WC_COMP_SWAP == (int)IB_WC_COMP_SWAP);
+static_assert((int)RXO_WC_FETCH_ADD == (int)IB_WC_FETCH_ADD);
 static_assert((int)RXO_WC_RECV == (int)IB_WC_RECV);
 static_assert((int)RXO_WC_RECV_RDMA_WITH_IMM == (int)IB_WC_RECV_RDMA_WITH_IMM);
 static_assert((int)RXO_WC_WITH_IMM == (int)IB_WC_WITH_IMM);

@@ -4,6 +4,8 @@
  * again under a reference of its own: a region may go between two packets.
  * By the owner of the QP.
  */
+#include <linux/atomic.h>
+
 #include "mr.h"
 #include "qp_priv.h"
 
@@ -106,6 +108,25 @@ bool rxo_key_read(struct rxo_qp *qp, u32 key, u32 access, u64 va, u8 *dst,
 	if (!mr)
 		return false;
 	rxo_mr_read(mr, va, dst, len);
+	rxo_mr_put(mr);
+	return true;
+}
+
+bool rxo_key_atomic(struct rxo_qp *qp, const struct rxo_pkt *pkt, u64 *orig)
+{
+	u32 n = RXO_ATOMIC_LEN;
+	struct rxo_mr *mr;
+	atomic64_t *word;
+
+	mr = rxo_key_get(qp, pkt->rkey, RXO_ACCESS_REMOTE_ATOMIC, pkt->va, n);
+	if (!mr)
+		return false;
+	/* As aligned as the address of the key: a region keeps page offsets. */
+	word = rxo_mr_ptr(mr, pkt->va, &n);
+	if (pkt->opcode == RXO_OP_CMP_SWAP)
+		*orig = atomic64_cmpxchg(word, pkt->compare, pkt->swap_add);
+	else
+		*orig = atomic64_fetch_add(pkt->swap_add, word);
 	rxo_mr_put(mr);
 	return true;
 }

@@ -212,7 +212,16 @@ bool rxo_key_read(struct rxo_qp *qp, u32 key, u32 access, u64 va, u8 *dst,
 bool rxo_key_write(struct rxo_qp *qp, u32 key, u32 access, u64 va,
 		   const u8 *src, u32 len, bool last);
 
-/* The same over a list of local segments. False: refused, or list too short. */
+/*
+ * Execute the atomic @pkt, whose address is aligned: indivisible for everything
+ * that uses the processor's atomics on this memory, so for all QPs of all
+ * devices here and for programs. @orig: what was there. False: refused.
+ */
+bool rxo_key_atomic(struct rxo_qp *qp, const struct rxo_pkt *pkt, u64 *orig);
+
+/*
+ * Copy from or to a list of local segments. False: refused, or list too short.
+ */
 bool rxo_sge_read(struct rxo_qp *qp, const struct rxe_ordered_sge *sge, u32 n,
 		  u32 offset, u8 *dst, u32 len);
 bool rxo_sge_write(struct rxo_qp *qp, const struct rxe_ordered_sge *sge, u32 n,

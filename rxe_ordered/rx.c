@@ -278,7 +278,7 @@ static enum rxo_resp_result rxo_rx_exec_recv(struct rxo_qp *qp,
 }
 
 static enum rxo_resp_result rxo_rx_exec(struct rxo_qp *qp,
-					const struct rxo_resp_act *act,
+					struct rxo_resp_act *act,
 					const u8 *payload)
 {
 	u32 access = act->kind == RXO_RESP_READ ? RXO_ACCESS_REMOTE_READ :
@@ -300,6 +300,9 @@ static enum rxo_resp_result rxo_rx_exec(struct rxo_qp *qp,
 		return rxo_key_write(qp, act->rkey, access, act->va, payload,
 				     act->len, act->last) ?
 			RXO_RES_OK : RXO_RES_PLACE_ACCESS;
+	case RXO_RESP_ATOMIC:
+		return rxo_key_atomic(qp, &act->pkt, &act->orig) ?
+			RXO_RES_OK : RXO_RES_ACCESS;
 	default:
 		return RXO_RES_OK;
 	}
@@ -360,6 +363,9 @@ static void rxo_rx_answer(struct rxo_qp *qp, const struct rxo_pkt *pkt,
 	case RXO_ACK_DROP:
 		rxo_stat_drop(qp->dev, act.drop);
 		return;
+	case RXO_ACK_RESULT:
+		payload = (const u8 *)&act.orig;
+		fallthrough;
 	case RXO_ACK_READ_DATA:
 		wqe = &qp->swqe[act.slot];
 		ok = rxo_sge_write(qp, rxo_wq_sge(qp, act.slot), wqe->num_sge,

@@ -330,6 +330,22 @@ static void rxo_tx_resp_done(struct rxo_qp *qp, const struct rxo_resp_tx *rtx,
 	rxo_rx_resp_next(qp, &next);
 }
 
+/* Is it likely that another answer of this length can follow at once? */
+static bool rxo_tx_answer_follows(const struct rxo_qp *qp,
+				  const struct rxo_resp_tx *rtx)
+{
+	switch (rtx->pkt.opcode) {
+	case RXO_OP_READ_RESP_MIDDLE:
+		return true;
+	case RXO_OP_READ_RESP_ONLY:
+	case RXO_OP_ATOMIC_ACK:
+		return rxo_rdres_has_many(&qp->resp.rd);
+	default:
+		/* The AETH of a first response makes it longer than the next. */
+		return false;
+	}
+}
+
 /* Answers from @rtx on, as many as fit one skb. Return: how many. */
 static u32 rxo_tx_send_resp(struct rxo_qp *qp, struct rxo_resp_tx *rtx,
 			    u32 budget, u64 now)
@@ -338,8 +354,7 @@ static u32 rxo_tx_send_resp(struct rxo_qp *qp, struct rxo_resp_tx *rtx,
 	struct rxo_tx tx;
 	u8 *payload;
 
-	/* The AETH of a first response makes it longer than the next. */
-	if (rtx->pkt.opcode != RXO_OP_READ_RESP_MIDDLE)
+	if (!rxo_tx_answer_follows(qp, rtx))
 		budget = 1;
 	if (!rxo_tx_begin(qp, &rtx->pkt, rtx->len, budget, &tx)) {
 		rxo_tx_resp_done(qp, rtx, rxo_tx_is_lost(qp, &tx, now) ?
@@ -353,7 +368,7 @@ static u32 rxo_tx_send_resp(struct rxo_qp *qp, struct rxo_resp_tx *rtx,
 		rxo_tx_added(qp, &tx);
 		rxo_tx_resp_done(qp, rtx, RXO_RESP_TX_SENT);
 	} while (tx.nsegs < tx.max_segs && rxo_resp_next(&qp->resp, rtx) &&
-		 rtx->is_read);
+		 rtx->pkt.opcode != RXO_OP_ACK);
 
 	if (!tx.nsegs) {
 		kfree_skb(tx.skb);

@@ -55,7 +55,9 @@ AT(rxe_ordered_sqe, inline_len, 20);
 AT(rxe_ordered_sqe, imm_data, 24);
 AT(rxe_ordered_sqe, rkey, 28);
 AT(rxe_ordered_sqe, remote_addr, 32);
-AT(rxe_ordered_sqe, reserved, 40);
+AT(rxe_ordered_sqe, compare_add, 40);
+AT(rxe_ordered_sqe, swap, 48);
+AT(rxe_ordered_sqe, reserved, 56);
 
 SIZE_IS(rxe_ordered_rqe, 16);
 AT(rxe_ordered_rqe, num_sge, 8);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Acknowledgements, NAKs and READ responses. See rxo_ack.h.
+ * Acknowledgements, NAKs and results. See rxo_ack.h.
  *
  * Everything is measured against una. It moves over SEND and WRITE when an
  * answer to something later arrives, because answers are cumulative (IBTA
- * 9.7.5.1.2), and over a READ one response at a time. An answer from beyond a
- * READ whose data is missing says that the data was lost: an implied NAK (IBTA
- * 9.7.5.2.4, 9.9.2.2).
+ * 9.7.5.1.2), and over a READ one response at a time, over an atomic by its
+ * result. An answer from beyond one whose data is missing says that the data was
+ * lost: an implied NAK (IBTA 9.7.5.2.4, 9.9.2.2).
  */
 #include "rxo_ack.h"
 
@@ -17,7 +17,7 @@ static void rxo_ack_drop(struct rxo_ack_act *act, enum rxo_drop drop)
 }
 
 /*
- * una cannot get past a READ that misses data at una. Ask again, once for each
+ * una cannot get past a request that misses data at una. Ask again, once for each
  * gap: the answers that are on their way behind the lost one all say the same.
  * If the second request is lost too, the timer notices.
  */
@@ -199,29 +199,60 @@ static void rxo_ack_rx_read(struct rxo_req *req, const struct rxo_pkt *pkt,
 	}
 }
 
+/* The peer never executes it again, so the result is the one and only. */
+static void rxo_ack_rx_atomic(struct rxo_req *req, const struct rxo_pkt *pkt,
+			      u64 now, struct rxo_ack_act *act)
+{
+	u32 idx = rxo_ack_find(req, pkt->psn);
+	const struct rxo_swqe *wqe = rxo_req_at(req, idx);
+
+	if (!rxo_req_is_atomic(wqe)) {
+		rxo_ack_drop(act, RXO_DROP_RESPONSE);
+		return;
+	}
+	if (!rxo_req_advance(req, pkt->psn, now)) {
+		act->kind = RXO_ACK_TAKEN;
+		rxo_ack_implied_nak(req, act);
+		return;
+	}
+	if (wqe->status) {
+		rxo_ack_drop(act, RXO_DROP_STATE);
+		return;
+	}
+	act->kind = RXO_ACK_RESULT;
+	act->slot = idx & req->mask;
+	act->len = wqe->length;
+	act->last = true;
+	act->orig = pkt->orig;
+}
+
 void rxo_ack_rx(struct rxo_req *req, const struct rxo_pkt *pkt, u64 now,
 		struct rxo_ack_act *act)
 {
 	const struct rxo_opcode_info *info = rxo_opcode_info(pkt->opcode);
 	bool is_read = info->class == RXO_CLASS_READ_RESP;
+	bool has_result = is_read || info->class == RXO_CLASS_ATOMIC_ACK;
 	struct rxo_psn una = req->una;
 
 	memset(act, 0, sizeof(*act));
 	act->psn = pkt->psn;
 	if (req->failed)
 		rxo_ack_drop(act, RXO_DROP_STATE);
-	else if (!is_read && info->class != RXO_CLASS_ACK)
+	else if (!has_result && info->class != RXO_CLASS_ACK)
 		rxo_ack_drop(act, RXO_DROP_RESPONSE);
 	else if (rxo_psn_before(pkt->psn, req->una))
-		rxo_ack_drop(act, is_read ? RXO_DROP_DUP : RXO_DROP_STALE_ACK);
+		rxo_ack_drop(act, has_result ? RXO_DROP_DUP :
+					       RXO_DROP_STALE_ACK);
 	else if (!rxo_psn_before(pkt->psn, req->max))
-		rxo_ack_drop(act, is_read ? RXO_DROP_RESPONSE :
-					    RXO_DROP_GHOST_ACK);
-	else if (is_read && (!(info->hdrs & RXO_HDR_AETH) ||
-			     rxo_aeth_type(pkt->syndrome) == RXO_AETH_ACK))
+		rxo_ack_drop(act, has_result ? RXO_DROP_RESPONSE :
+					       RXO_DROP_GHOST_ACK);
+	else if (!has_result || ((info->hdrs & RXO_HDR_AETH) &&
+				 rxo_aeth_type(pkt->syndrome) != RXO_AETH_ACK))
+		rxo_ack_rx_aeth(req, pkt, now, act);
+	else if (is_read)
 		rxo_ack_rx_read(req, pkt, now, act);
 	else
-		rxo_ack_rx_aeth(req, pkt, now, act);
+		rxo_ack_rx_atomic(req, pkt, now, act);
 
 	if (act->kind == RXO_ACK_DROP && !rxo_psn_eq(una, req->una))
 		act->kind = RXO_ACK_TAKEN;	/* it did move una */
@@ -230,7 +261,7 @@ void rxo_ack_rx(struct rxo_req *req, const struct rxo_pkt *pkt, u64 now,
 void rxo_ack_done(struct rxo_req *req, const struct rxo_ack_act *act,
 		  enum rxo_ack_result result, u64 now)
 {
-	if (act->kind != RXO_ACK_READ_DATA)
+	if (act->kind != RXO_ACK_READ_DATA && act->kind != RXO_ACK_RESULT)
 		return;
 	RXO_ASSERT(rxo_psn_eq(req->una, act->psn));
 	if (result == RXO_PLACED)

@@ -3,8 +3,8 @@
  * The requester's ear: acknowledgements, NAKs and READ responses (IBTA 9.7.5.1,
  * 9.7.7, 9.9.2). Works on struct rxo_req, which see.
  *
- * rxo_ack_rx() decides; for READ data the caller places the payload and commits
- * with rxo_ack_done(). After either, rxo_req_pop() until it returns false, then
+ * rxo_ack_rx() decides; for READ data the caller places the payload, for an
+ * atomic its result, and commits with rxo_ack_done(). After either, rxo_req_pop() until it returns false, then
  * rxo_req_next().
  */
 #ifndef RXO_ACK_H
@@ -16,15 +16,17 @@ enum rxo_ack_kind {
 	RXO_ACK_DROP,		/* see drop; nothing changed */
 	RXO_ACK_TAKEN,		/* state advanced, no data to place */
 	RXO_ACK_READ_DATA,	/* place payload, then rxo_ack_done() */
+	RXO_ACK_RESULT,		/* the same with orig, in host byte order */
 };
 
 struct rxo_ack_act {
 	enum rxo_ack_kind kind;
 	enum rxo_drop drop;
-	u32 slot;		/* READ_DATA: the request */
+	u32 slot;		/* READ_DATA, RESULT: the request */
 	u32 offset;		/* where in its scatter list the payload goes */
 	u32 len;
 	bool last;		/* last byte of the READ */
+	u64 orig;		/* RESULT: what the memory was, len bytes */
 	struct rxo_psn psn;
 };
 

@@ -19,6 +19,19 @@ void rxo_rdres_set_limit(struct rxo_rdres *rd, u32 limit)
 	rd->res_count = min(rd->res_count, rd->limit);
 }
 
+/* Bytes that a request asks for. An atomic is like a READ of none. */
+static u32 rxo_rdres_len(const struct rxo_pkt *pkt)
+{
+	return pkt->opcode == RXO_OP_READ_REQUEST ? pkt->dma_len : 0;
+}
+
+u32 rxo_rdres_npsn(const struct rxo_rdres *rd, const struct rxo_pkt *pkt)
+{
+	u32 len = rxo_rdres_len(pkt);
+
+	return len ? ((len - 1) >> rd->mtu_shift) + 1 : 1;
+}
+
 static struct rxo_rd_res *rxo_rdres_at(struct rxo_rdres *rd, u32 idx)
 {
 	return &rd->res[idx % RXO_MAX_RD_ATOMIC];
@@ -107,8 +120,8 @@ static void rxo_rdres_push_job(struct rxo_rdres *rd,
 	*rxo_rdres_job(rd, rd->job_head++) = *job;
 }
 
-void rxo_rdres_add_read(struct rxo_rdres *rd, const struct rxo_pkt *pkt,
-			u32 msn)
+void rxo_rdres_add(struct rxo_rdres *rd, const struct rxo_pkt *pkt, u64 orig,
+		   u32 msn)
 {
 	u32 idx = rd->res_head++;
 	struct rxo_rd_res *res = rxo_rdres_at(rd, idx);
@@ -116,18 +129,21 @@ void rxo_rdres_add_read(struct rxo_rdres *rd, const struct rxo_pkt *pkt,
 		.next = pkt->psn,
 		.from = pkt->psn,
 		.res = idx,
-		.end = pkt->dma_len,
+		.end = rxo_rdres_len(pkt),
 	};
 
 	rd->res_count = min(rd->res_count + 1, rd->limit);
 	rxo_rdres_prune_jobs(rd);
-	res->first = pkt->psn;
-	res->last = rxo_psn_add(pkt->psn,
-				rxo_rdres_npsn(rd, pkt->dma_len) - 1);
-	res->va = pkt->va;
-	res->rkey = pkt->rkey;
-	res->len = pkt->dma_len;
-	res->msn = msn;
+	*res = (struct rxo_rd_res){
+		.first = pkt->psn,
+		.last = rxo_psn_add(pkt->psn, rxo_rdres_npsn(rd, pkt) - 1),
+		.va = pkt->va,
+		.orig = orig,
+		.rkey = pkt->rkey,
+		.len = rxo_rdres_len(pkt),
+		.msn = msn,
+		.opcode = pkt->opcode,
+	};
 	job.last = res->last;
 	rxo_rdres_push_job(rd, &job);
 }
@@ -135,26 +151,27 @@ void rxo_rdres_add_read(struct rxo_rdres *rd, const struct rxo_pkt *pkt,
 /* --------------------------------------------------------------- duplicates */
 
 /*
- * Does a duplicate READ ask for a piece of @res? If so, fill in @job. The
+ * Does a duplicate ask for @res, or a piece of it? If so, fill in @job. The
  * requester may ask for what it misses only, in whole packets from the front.
  */
 static bool rxo_rdres_maps(const struct rxo_rdres *rd,
 			   const struct rxo_rd_res *res,
 			   const struct rxo_pkt *pkt, struct rxo_rd_job *job)
 {
+	u32 len = rxo_rdres_len(pkt);
 	u32 off;
 
-	if (!rxo_psn_in(pkt->psn, res->first, res->last))
+	if (pkt->opcode != res->opcode ||
+	    !rxo_psn_in(pkt->psn, res->first, res->last))
 		return false;
 	off = (u32)rxo_psn_diff(pkt->psn, res->first) << rd->mtu_shift;
 	if (pkt->rkey != res->rkey || pkt->va != res->va + off ||
-	    pkt->dma_len > res->len - off || (!pkt->dma_len && res->len))
+	    len > res->len - off || (!len && res->len))
 		return false;
 	job->next = pkt->psn;
 	job->from = pkt->psn;
-	job->last = rxo_psn_add(pkt->psn,
-				rxo_rdres_npsn(rd, pkt->dma_len) - 1);
-	job->end = off + pkt->dma_len;
+	job->last = rxo_psn_add(pkt->psn, rxo_rdres_npsn(rd, pkt) - 1);
+	job->end = off + len;
 	job->replay = true;
 	return true;
 }
@@ -199,11 +216,11 @@ bool rxo_rdres_owes_before(const struct rxo_rdres *rd, struct rxo_psn psn)
 }
 
 /* Position within the request that is answered, which may be a repetition. */
-void rxo_rdres_next(const struct rxo_rdres *rd, struct rxo_pkt *pkt,
-		    struct rxo_rd_src *src)
+static void rxo_rdres_fill_read(const struct rxo_rdres *rd,
+				const struct rxo_rd_job *job,
+				const struct rxo_rd_res *res,
+				struct rxo_pkt *pkt, struct rxo_rd_src *src)
 {
-	const struct rxo_rd_job *job = rxo_rdres_peek(rd, rd->job_tail);
-	const struct rxo_rd_res *res = &rd->res[job->res % RXO_MAX_RD_ATOMIC];
 	u32 off = ((job->next.v - res->first.v) & RXO_PSN_MASK) <<
 		  rd->mtu_shift;
 	bool first = rxo_psn_eq(job->next, job->from);
@@ -217,11 +234,26 @@ void rxo_rdres_next(const struct rxo_rdres *rd, struct rxo_pkt *pkt,
 	else
 		pkt->opcode = last ? RXO_OP_READ_RESP_LAST :
 				     RXO_OP_READ_RESP_MIDDLE;
+	pkt->payload_len = min(job->end - off, 1u << rd->mtu_shift);
+	pkt->pad = -pkt->payload_len & 3;
+}
+
+void rxo_rdres_next(const struct rxo_rdres *rd, struct rxo_pkt *pkt,
+		    struct rxo_rd_src *src)
+{
+	const struct rxo_rd_job *job = rxo_rdres_peek(rd, rd->job_tail);
+	const struct rxo_rd_res *res = &rd->res[job->res % RXO_MAX_RD_ATOMIC];
+
 	pkt->psn = job->next;
 	pkt->syndrome = rxo_aeth_make(RXO_AETH_ACK, RXO_AETH_NO_CREDITS);
 	pkt->msn = res->msn;
-	pkt->payload_len = min(job->end - off, 1u << rd->mtu_shift);
-	pkt->pad = -pkt->payload_len & 3;
+	if (res->opcode == RXO_OP_READ_REQUEST) {
+		rxo_rdres_fill_read(rd, job, res, pkt, src);
+	} else {
+		pkt->opcode = RXO_OP_ATOMIC_ACK;
+		pkt->orig = res->orig;
+		*src = (struct rxo_rd_src){};
+	}
 }
 
 void rxo_rdres_sent(struct rxo_rdres *rd)
@@ -246,9 +278,13 @@ struct rxo_rd_mark rxo_rdres_mark(const struct rxo_rdres *rd)
 	};
 }
 
-/* Only the first job has moved on; if it had ended, it is still in its place. */
+/* Jobs that have ended are still in their places; all but the first began. */
 void rxo_rdres_rewind(struct rxo_rdres *rd, const struct rxo_rd_mark *mark)
 {
-	rd->job_tail = mark->job_tail;
+	for (; rd->job_tail != mark->job_tail; rd->job_tail--) {
+		struct rxo_rd_job *job = rxo_rdres_job(rd, rd->job_tail);
+
+		job->next = job->from;
+	}
 	rxo_rdres_job(rd, mark->job_tail)->next = mark->next;
 }

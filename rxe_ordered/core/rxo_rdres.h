@@ -14,14 +14,16 @@
 /* Upper limit of max_dest_rd_atomic. */
 #define RXO_MAX_RD_ATOMIC 64
 
-/* A READ request that is kept so that it can be answered again. */
+/* A READ or atomic that is kept so that it can be answered again. */
 struct rxo_rd_res {
 	struct rxo_psn first;
 	struct rxo_psn last;
 	u64 va;			/* of the byte that first carries */
+	u64 orig;		/* atomic: its result; never executed again */
 	u32 rkey;
-	u32 len;
+	u32 len;		/* READ */
 	u32 msn;		/* after its execution */
+	u8 opcode;		/* of the request */
 };
 
 /* Responses still to be sent: the PSNs @next .. @last of resource @res. */
@@ -51,11 +53,8 @@ void rxo_rdres_start(struct rxo_rdres *rd, u32 mtu, u32 limit);
 /* What is no longer kept cannot be answered again. */
 void rxo_rdres_set_limit(struct rxo_rdres *rd, u32 limit);
 
-/* PSNs that @len bytes take. */
-static inline u32 rxo_rdres_npsn(const struct rxo_rdres *rd, u32 len)
-{
-	return len ? ((len - 1) >> rd->mtu_shift) + 1 : 1;
-}
+/* PSNs that the answer to @pkt, a READ or atomic, takes. */
+u32 rxo_rdres_npsn(const struct rxo_rdres *rd, const struct rxo_pkt *pkt);
 
 /* Are as many requests unanswered as were agreed on? */
 bool rxo_rdres_is_full(const struct rxo_rdres *rd);
@@ -67,9 +66,12 @@ bool rxo_rdres_is_full(const struct rxo_rdres *rd);
 bool rxo_rdres_has_span(const struct rxo_rdres *rd, struct rxo_psn epsn,
 			u32 npsn);
 
-/* A new READ request has been accepted; @msn counts it. Not when full. */
-void rxo_rdres_add_read(struct rxo_rdres *rd, const struct rxo_pkt *pkt,
-			u32 msn);
+/*
+ * A new READ has been accepted, or an atomic executed with the result @orig;
+ * @msn counts it. Not when full.
+ */
+void rxo_rdres_add(struct rxo_rdres *rd, const struct rxo_pkt *pkt, u64 orig,
+		   u32 msn);
 /*
  * A duplicate: answer it again. False: it is no piece of a request that is
  * kept, or its answer is still to come anyway.
@@ -84,7 +86,13 @@ static inline bool rxo_rdres_has_job(const struct rxo_rdres *rd)
 /* Is an answer with a PSN before @psn still to be sent? */
 bool rxo_rdres_owes_before(const struct rxo_rdres *rd, struct rxo_psn psn);
 
-/* Where the payload of an answer comes from. */
+/* More than one request to be answered? */
+static inline bool rxo_rdres_has_many(const struct rxo_rdres *rd)
+{
+	return rd->job_head - rd->job_tail > 1;
+}
+
+/* Where the payload of a READ response comes from. */
 struct rxo_rd_src {
 	u64 va;
 	u32 rkey;

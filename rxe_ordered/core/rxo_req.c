@@ -24,15 +24,15 @@ static u32 rxo_req_npsn(const struct rxo_req *req, u32 length)
 }
 
 /*
- * A READ cannot be executed if the QP may have none outstanding. Decided when
- * its turn comes: the attribute may still change before that.
+ * A READ or atomic cannot be executed if the QP may have none outstanding.
+ * Decided when its turn comes: the attribute may still change before that.
  */
 static enum rxo_status rxo_req_status(const struct rxo_req *req,
 				      const struct rxo_swqe *wqe)
 {
 	if (wqe->status)
 		return wqe->status;
-	if (!wqe->started && rxo_req_is_read(wqe) && !req->cfg.max_rd_atomic)
+	if (!wqe->started && rxo_req_has_result(wqe) && !req->cfg.max_rd_atomic)
 		return RXO_WC_LOC_QP_OP_ERR;
 	return RXO_WC_SUCCESS;
 }
@@ -163,11 +163,11 @@ static enum rxo_req_wait rxo_req_obstacle(const struct rxo_req *req,
 
 	if (!wqe->started && req->draining)
 		return RXO_WAIT_DRAIN;
-	/* IBTA 10.8.3.3: all earlier READs have to be complete. */
+	/* IBTA 10.8.3.3: all earlier READs and atomics have to be complete. */
 	if (!wqe->started && (wqe->flags & RXE_ORDERED_SEND_FENCE) &&
 	    req->rd_out)
 		return RXO_WAIT_FENCE;
-	if (never_sent && rxo_req_is_read(wqe) &&
+	if (never_sent && rxo_req_has_result(wqe) &&
 	    req->rd_out >= req->cfg.max_rd_atomic)
 		return RXO_WAIT_READ_LIMIT;
 	if (!rxo_req_has_window(req, npsn))
@@ -191,7 +191,7 @@ static bool rxo_req_follows(const struct rxo_req *req, u32 idx,
 		return true;
 	if (req->draining || (next->flags & RXE_ORDERED_SEND_FENCE))
 		return false;
-	if (!rxo_req_is_read(next))
+	if (!rxo_req_has_result(next))
 		return true;
 	npsn = min(rxo_req_npsn(req, next->length), req->rd_part);
 	return req->rd_out < req->cfg.max_rd_atomic &&
@@ -263,6 +263,18 @@ static void rxo_req_fill_read(const struct rxo_req *req,
 	act->pkt.dma_len = (u32)min(to, (u64)wqe->length) - from;
 }
 
+static void rxo_req_fill_atomic(const struct rxo_swqe *wqe,
+				struct rxo_req_act *act)
+{
+	bool swaps = wqe->opcode == RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP;
+
+	act->pkt.opcode = swaps ? RXO_OP_CMP_SWAP : RXO_OP_FETCH_ADD;
+	act->pkt.va = wqe->raddr;
+	act->pkt.rkey = wqe->rkey;
+	act->pkt.swap_add = wqe->swap_add;
+	act->pkt.compare = wqe->compare;
+}
+
 static void rxo_req_fill_data(const struct rxo_req *req, u32 idx,
 			      const struct rxo_swqe *wqe, struct rxo_psn psn,
 			      struct rxo_req_act *act)
@@ -304,6 +316,8 @@ static void rxo_req_fill(const struct rxo_req *req, u32 idx,
 	act->pkt.migreq = true;
 	if (rxo_req_is_read(wqe))
 		rxo_req_fill_read(req, wqe, act);
+	else if (rxo_req_is_atomic(wqe))
+		rxo_req_fill_atomic(wqe, act);
 	else
 		rxo_req_fill_data(req, idx, wqe, psn, act);
 	act->pkt.hdr_len = rxo_opcode_info(act->pkt.opcode)->hdr_len;
@@ -324,8 +338,8 @@ static void rxo_req_nudge(const struct rxo_req *req, struct rxo_req_act *act)
 	if (idx == req->head || !rxo_req_at(req, idx)->started ||
 	    rxo_psn_eq(rxo_req_at(req, idx)->first, req->psn))
 		idx--;
-	if (rxo_req_is_read(rxo_req_at(req, idx)))
-		return;		/* its responses acknowledge what is before */
+	if (rxo_req_has_result(rxo_req_at(req, idx)))
+		return;		/* its result acknowledges what is before */
 	act->wait = RXO_WAIT_NONE;
 	rxo_req_fill(req, idx, rxo_req_at(req, idx), psn, act);
 	act->pkt.ackreq = true;
@@ -378,12 +392,11 @@ static void rxo_req_sent_next(struct rxo_req *req, const struct rxo_req_act *act
 	struct rxo_psn next = rxo_psn_add(req->psn, act->npsn);
 
 	*wqe = rxo_req_begun(req, wqe);
-	if (rxo_req_is_read(wqe)) {
-		if (!act->retransmit)
-			req->rd_out++;
-		if (!rxo_psn_eq(req->psn, rxo_req_part(req, wqe, req->psn).first))
-			req->rd_again = req->psn;
-	}
+	if (rxo_req_has_result(wqe) && !act->retransmit)
+		req->rd_out++;
+	if (rxo_req_is_read(wqe) &&
+	    !rxo_psn_eq(req->psn, rxo_req_part(req, wqe, req->psn).first))
+		req->rd_again = req->psn;
 	req->psn = next;
 	if (rxo_psn_after(next, req->max))
 		req->max = next;
@@ -407,7 +420,7 @@ void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 		rxo_req_sent_next(req, act);
 	if (act->retransmit)
 		req->n_retransmit++;
-	if (act->pkt.ackreq || act->pkt.opcode == RXO_OP_READ_REQUEST)
+	if (act->pkt.ackreq || rxo_req_has_result(rxo_req_at(req, idx)))
 		req->since_ackreq = 0;
 	else
 		req->since_ackreq++;
@@ -436,7 +449,7 @@ bool rxo_req_advance(struct rxo_req *req, struct rxo_psn to, u64 now)
 	while (rxo_psn_before(req->una, to)) {
 		const struct rxo_swqe *wqe = rxo_req_at(req, req->una_idx);
 
-		if (wqe->status || rxo_req_is_read(wqe))
+		if (wqe->status || rxo_req_has_result(wqe))
 			break;
 		if (!rxo_psn_after(to, wqe->last)) {
 			req->una = to;
@@ -573,6 +586,10 @@ enum rxo_wc_opcode rxo_req_wc_opcode(u8 wr_opcode)
 		return RXO_WC_RDMA_WRITE;
 	case RXE_ORDERED_WR_RDMA_READ:
 		return RXO_WC_RDMA_READ;
+	case RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP:
+		return RXO_WC_COMP_SWAP;
+	case RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD:
+		return RXO_WC_FETCH_ADD;
 	default:
 		return RXO_WC_SEND;
 	}

@@ -22,7 +22,7 @@ struct rxo_req_cfg {
 	u32 mtu;		/* path MTU, payload bytes */
 	u32 dqpn;
 	u16 pkey;
-	u8 max_rd_atomic;	/* outstanding READs */
+	u8 max_rd_atomic;	/* outstanding READs and atomics */
 	u8 timeout;		/* 5-bit codes as in the verbs */
 	u8 retry_cnt;
 	u8 rnr_retry;
@@ -45,7 +45,7 @@ struct rxo_req {
 	struct rxo_psn psn;	/* next to send; before max after a go-back */
 	struct rxo_psn max;	/* high-water mark: first PSN never sent */
 	struct rxo_psn una;	/* oldest not acknowledged */
-	u32 rd_out;		/* READ requests sent and not completed */
+	u32 rd_out;		/* READs and atomics sent and not completed */
 	u32 since_ackreq;	/* packets since AckReq was last set */
 	bool failed;		/* a request failed: nothing is sent any more */
 	bool draining;		/* SQD: finish begun messages, start none */
@@ -181,6 +181,18 @@ static inline bool rxo_req_is_read(const struct rxo_swqe *wqe)
 	return wqe->opcode == RXE_ORDERED_WR_RDMA_READ;
 }
 
+static inline bool rxo_req_is_atomic(const struct rxo_swqe *wqe)
+{
+	return wqe->opcode == RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP ||
+	       wqe->opcode == RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* Is it acknowledged by its result, and counted against max_rd_atomic? */
+static inline bool rxo_req_has_result(const struct rxo_swqe *wqe)
+{
+	return rxo_req_is_read(wqe) || rxo_req_is_atomic(wqe);
+}
+
 /* First and last PSN of the part of a started READ that @psn lies in. */
 struct rxo_req_part {
 	struct rxo_psn first;
@@ -193,11 +205,11 @@ struct rxo_req_part rxo_req_part(const struct rxo_req *req,
 
 /*
  * The peer has acknowledged all before @to (in una .. max). Completes SEND and
- * WRITE; stops at a READ, whose acknowledgement is its data, and at a failed
- * request. Return: did una get to @to?
+ * WRITE; stops at a READ or atomic, whose acknowledgement is its result, and at
+ * a failed request. Return: did una get to @to?
  */
 bool rxo_req_advance(struct rxo_req *req, struct rxo_psn to, u64 now);
-/* The READ packet at una has been placed. */
+/* The READ packet, or the result of an atomic, at una has been placed. */
 void rxo_req_advance_read(struct rxo_req *req, u64 now);
 /* The next packet to send is una. */
 void rxo_req_go_back(struct rxo_req *req);

@@ -4,8 +4,8 @@
  * rxo_resp.h for the calls.
  *
  * Answers leave in an order in which none contradicts an earlier one at a
- * requester that takes them as cumulative: an ACK waits for READ responses with
- * smaller PSNs, a NAK, which stands for the expected PSN, for all of them.
+ * requester that takes them as cumulative: an ACK waits for results of READs and
+ * atomics with smaller PSNs, a NAK, which stands for the expected PSN, for all.
  */
 #include "rxo_key.h"
 #include "rxo_resp.h"
@@ -77,24 +77,20 @@ static void rxo_resp_rx_ahead(struct rxo_resp *resp, struct rxo_resp_act *act)
 
 /*
  * Executed before; nothing about the message in progress changes. A SEND or
- * WRITE is acknowledged again, cumulatively (IBTA 9.7.5.1.2).
+ * WRITE is acknowledged again, cumulatively (IBTA 9.7.5.1.2). A READ is executed
+ * again, an atomic only answered again (IBTA 9.7.5.1.5, 9.9.3); either is
+ * dropped if it is older than what is kept.
  */
 static void rxo_resp_rx_dup(struct rxo_resp *resp, const struct rxo_pkt *pkt,
 			    u8 class, struct rxo_resp_act *act)
 {
 	resp->n_dup++;
-	/* IBTA 9.7.5.1.5, 9.9.3: a duplicate READ is executed again. */
-	if (class == RXO_CLASS_READ && rxo_rdres_replay(&resp->rd, pkt)) {
-		act->kind = RXO_RESP_NONE;
-	} else if (class == RXO_CLASS_READ) {
+	act->kind = RXO_RESP_NONE;
+	if (class != RXO_CLASS_READ && class != RXO_CLASS_ATOMIC) {
+		resp->ack_owed = true;
+	} else if (!rxo_rdres_replay(&resp->rd, pkt)) {
 		act->kind = RXO_RESP_DROP;
 		act->drop = RXO_DROP_DUP;
-	} else if (class == RXO_CLASS_ATOMIC) {
-		act->kind = RXO_RESP_DROP;	/* none was ever executed */
-		act->drop = RXO_DROP_DUP;
-	} else {
-		act->kind = RXO_RESP_NONE;
-		resp->ack_owed = true;
 	}
 }
 
@@ -102,7 +98,7 @@ static void rxo_resp_rx_dup(struct rxo_resp *resp, const struct rxo_pkt *pkt,
 static bool rxo_resp_is_in_message(const struct rxo_resp *resp,
 				   const struct rxo_opcode_info *info)
 {
-	if (info->class == RXO_CLASS_ATOMIC || (info->hdrs & RXO_HDR_IETH))
+	if (info->hdrs & RXO_HDR_IETH)
 		return false;		/* not offered */
 	if (resp->msg_class == RXO_CLASS_NONE)
 		return info->pos & RXO_POS_FIRST;
@@ -189,12 +185,30 @@ static void rxo_resp_rx_read(struct rxo_resp *resp, struct rxo_resp_act *act)
 	act->rkey = pkt->rkey;
 }
 
+static void rxo_resp_rx_atomic(struct rxo_resp *resp, struct rxo_resp_act *act)
+{
+	const struct rxo_pkt *pkt = &act->pkt;
+
+	if (!(resp->cfg.access & RXO_ACCESS_REMOTE_ATOMIC)) {
+		rxo_resp_refuse(resp, act, RXO_NAK_REM_ACCESS);
+		return;
+	}
+	/* IBTA 9.4.5: aligned; 9.7.4.1.3: more than was agreed on. */
+	if (pkt->va & 7 || rxo_rdres_is_full(&resp->rd)) {
+		rxo_resp_refuse(resp, act, RXO_NAK_INV_REQ);
+		return;
+	}
+	act->kind = RXO_RESP_ATOMIC;
+	act->last = true;
+	act->va = pkt->va;
+	act->rkey = pkt->rkey;
+}
+
 static void rxo_resp_rx_expected(struct rxo_resp *resp,
 				 const struct rxo_opcode_info *info,
 				 struct rxo_resp_act *act)
 {
-	u32 npsn = info->class != RXO_CLASS_READ ? 1 :
-		   rxo_rdres_npsn(&resp->rd, act->pkt.dma_len);
+	u32 npsn = rxo_rdres_npsn(&resp->rd, &act->pkt);
 
 	/* Present again: should it fail for a moment, a new gap is news. */
 	resp->seq_nak_sent = false;
@@ -206,6 +220,10 @@ static void rxo_resp_rx_expected(struct rxo_resp *resp,
 	}
 	if (info->class == RXO_CLASS_READ) {
 		rxo_resp_rx_read(resp, act);
+		return;
+	}
+	if (info->class == RXO_CLASS_ATOMIC) {
+		rxo_resp_rx_atomic(resp, act);
 		return;
 	}
 	if (!rxo_resp_length_fits(resp, info->pos, act->pkt.payload_len))
@@ -323,11 +341,11 @@ static void rxo_resp_took(struct rxo_resp *resp, const struct rxo_resp_act *act,
 	u32 npsn = 1;
 
 	RXO_ASSERT(rxo_psn_eq(pkt->psn, resp->epsn));
-	if (act->kind == RXO_RESP_READ) {
+	if (act->kind == RXO_RESP_READ || act->kind == RXO_RESP_ATOMIC) {
 		/* IBTA C9-148: a READ counts when it is executed, not sent. */
 		resp->msn = (resp->msn + 1) & 0xffffff;
-		npsn = rxo_rdres_npsn(&resp->rd, pkt->dma_len);
-		rxo_rdres_add_read(&resp->rd, pkt, resp->msn);
+		npsn = rxo_rdres_npsn(&resp->rd, pkt);
+		rxo_rdres_add(&resp->rd, pkt, act->orig, resp->msn);
 	} else {
 		rxo_resp_took_data(resp, rxo_opcode_info(pkt->opcode), act,
 				   next);
@@ -421,13 +439,14 @@ static void rxo_resp_fill_ack(struct rxo_psn psn, u8 syndrome, u32 msn,
 	tx->pkt.msn = msn;
 }
 
-static void rxo_resp_fill_read(const struct rxo_resp *resp,
-			       struct rxo_resp_tx *tx)
+/* The result of a READ, of which this is a piece, or of an atomic. */
+static void rxo_resp_fill_result(const struct rxo_resp *resp,
+				 struct rxo_resp_tx *tx)
 {
 	struct rxo_rd_src src;
 
 	rxo_rdres_next(&resp->rd, &tx->pkt, &src);
-	tx->is_read = true;
+	tx->is_read = tx->pkt.opcode != RXO_OP_ATOMIC_ACK;
 	tx->va = src.va;
 	tx->rkey = src.rkey;
 	tx->len = tx->pkt.payload_len;
@@ -451,7 +470,7 @@ bool rxo_resp_next(const struct rxo_resp *resp, struct rxo_resp_tx *tx)
 						RXO_AETH_NO_CREDITS),
 				  resp->ack_msn, tx);
 	else if (has_job)
-		rxo_resp_fill_read(resp, tx);
+		rxo_resp_fill_result(resp, tx);
 	else
 		return false;
 	tx->pkt.hdr_len = rxo_opcode_info(tx->pkt.opcode)->hdr_len;
@@ -480,7 +499,7 @@ void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
 		return;
 	if (tx->is_read && result == RXO_RESP_TX_ACCESS) {
 		rxo_resp_tx_refused(resp, tx->pkt.psn, next);
-	} else if (tx->is_read) {
+	} else if (tx->pkt.opcode != RXO_OP_ACK) {
 		rxo_rdres_sent(&resp->rd);
 	} else {
 		/* A NAK acknowledges all before it. */

@@ -4,9 +4,9 @@
  *
  * rxo_resp_rx() looks at a packet and returns one decision; the caller touches
  * memory as it says; rxo_resp_done() commits and may yield one more decision.
- * What has to be sent (ACK, NAK, READ responses) is pulled with rxo_resp_next()
- * at the end of a batch, so that acknowledgements coalesce and an answer never
- * overtakes READ responses with smaller PSNs.
+ * What has to be sent (ACK, NAK, results of READs and atomics) is pulled with
+ * rxo_resp_next() at the end of a batch, so that acknowledgements coalesce and
+ * an answer never overtakes results with smaller PSNs.
  *
  * Context: the owner of the QP.
  */
@@ -39,15 +39,15 @@ struct rxo_resp {
 	/* answers owed */
 	bool ack_owed;
 	struct rxo_psn ack_psn;	/* newest SEND or WRITE packet executed; what
-				 * any ACK carries, since a READ is acknowledged
-				 * by its responses
+				 * any ACK carries, since READs and atomics are
+				 * acknowledged by their responses
 				 */
 	u32 ack_msn;		/* MSN after that packet */
 	bool nak_owed;
 	u8 nak_syndrome;
 	struct rxo_psn nak_psn;
 	bool seq_nak_sent;	/* one NAK per gap */
-	struct rxo_rdres rd;	/* READs: kept, and to be answered */
+	struct rxo_rdres rd;	/* READs and atomics: kept, to be answered */
 	bool failed;		/* class A/C error: nothing more is executed */
 	bool fatal_due;		/* rxo_resp_rx() found it, not reported yet */
 	/* counters, monotonic */
@@ -62,6 +62,7 @@ enum rxo_resp_kind {
 	RXO_RESP_RECV,		/* SEND data or an immediate: see below */
 	RXO_RESP_WRITE,		/* WRITE data */
 	RXO_RESP_READ,		/* READ request: check access, then commit */
+	RXO_RESP_ATOMIC,	/* atomic: execute, once and for all */
 };
 
 /*
@@ -75,6 +76,10 @@ enum rxo_resp_kind {
  *	last packet, with immediate) take a receive request first, then place len
  *	bytes at va (not accessible any more: RXO_RES_PLACE_ACCESS).
  * READ: check_len bytes at check_va of rkey need remote read.
+ * ATOMIC: the 8 bytes at va of rkey, aligned, need remote atomic (RXO_RES_ACCESS
+ *	if refused). Do in one indivisible step what pkt says (opcode, swap_add,
+ *	compare), as a number of the memory's byte order, and set orig to what
+ *	was there before.
  */
 struct rxo_resp_act {
 	enum rxo_resp_kind kind;
@@ -90,6 +95,7 @@ struct rxo_resp_act {
 	u32 rkey;
 	u64 check_va;
 	u32 check_len;
+	u64 orig;		/* ATOMIC: filled in by the caller */
 	struct rxo_pkt pkt;	/* the packet, for the commit */
 };
 

@@ -25,18 +25,30 @@ static u64 rxo_wqe_sge_sum(const struct rxe_ordered_sge *sge, u32 num_sge)
 	return sum;
 }
 
+static bool rxo_wqe_is_atomic(u32 opcode)
+{
+	return opcode == RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 static bool rxo_wqe_send_is_wellformed(const struct rxe_ordered_sqe *sqe,
 				       const struct rxo_sq_limits *lim)
 {
 	bool is_inline = sqe->flags & RXE_ORDERED_SEND_INLINE;
 
-	if (sqe->reserved[0] || sqe->reserved[1] || sqe->reserved[2])
+	if (sqe->reserved)
 		return false;
-	if (sqe->opcode > RXE_ORDERED_WR_RDMA_READ)
+	if (sqe->opcode > RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD)
+		return false;
+	/* An operand that the opcode does not have is a reserved field. */
+	if (sqe->swap && sqe->opcode != RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP)
+		return false;
+	if (sqe->compare_add && !rxo_wqe_is_atomic(sqe->opcode))
 		return false;
 	if (sqe->flags & ~RXO_SEND_FLAGS)
 		return false;
-	if (is_inline && sqe->opcode == RXE_ORDERED_WR_RDMA_READ)
+	/* There is nothing to inline into a request for data. */
+	if (is_inline && sqe->opcode >= RXE_ORDERED_WR_RDMA_READ)
 		return false;
 	if (is_inline)
 		return !sqe->num_sge && sqe->inline_len <= lim->max_inline &&
@@ -66,7 +78,8 @@ enum rxo_status rxo_wqe_validate_send(const struct rxe_ordered_sqe *sqe,
 	wqe->num_sge = (u8)sqe->num_sge;
 
 	len = sqe->inline_len + rxo_wqe_sge_sum(sge, sqe->num_sge);
-	if (len > RXO_MAX_MSG) {
+	if (len > RXO_MAX_MSG ||
+	    (rxo_wqe_is_atomic(sqe->opcode) && len != RXO_ATOMIC_LEN)) {
 		wqe->status = RXO_WC_LOC_LEN_ERR;
 		return RXO_WC_LOC_LEN_ERR;
 	}
@@ -74,6 +87,12 @@ enum rxo_status rxo_wqe_validate_send(const struct rxe_ordered_sqe *sqe,
 	wqe->raddr = sqe->remote_addr;
 	wqe->rkey = sqe->rkey;
 	memcpy(&wqe->imm, &sqe->imm_data, sizeof(wqe->imm));
+	if (sqe->opcode == RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP) {
+		wqe->compare = sqe->compare_add;
+		wqe->swap_add = sqe->swap;
+	} else {
+		wqe->swap_add = sqe->compare_add;
+	}
 	return RXO_WC_SUCCESS;
 }
 

@@ -12,6 +12,8 @@
 #define RXO_MAX_SGE	32
 #define RXO_MAX_INLINE	512
 #define RXO_MAX_MSG	0x80000000u
+/* Bytes that an atomic works on, and that its result has. */
+#define RXO_ATOMIC_LEN	8
 
 /* Completion status; same numbers as enum ib_wc_status. */
 enum rxo_status {
@@ -36,6 +38,8 @@ enum rxo_wc_opcode {
 	RXO_WC_SEND = 0,
 	RXO_WC_RDMA_WRITE = 1,
 	RXO_WC_RDMA_READ = 2,
+	RXO_WC_COMP_SWAP = 3,
+	RXO_WC_FETCH_ADD = 4,
 	RXO_WC_RECV = 128,
 	RXO_WC_RECV_RDMA_WITH_IMM = 129,
 };
@@ -65,8 +69,10 @@ struct rxo_cqe {
 struct rxo_swqe {
 	u64 wr_id;
 	u64 raddr;
+	u64 swap_add;		/* atomics: as in AtomicETH */
+	u64 compare;
 	u32 rkey;
-	u32 length;		/* message bytes */
+	u32 length;		/* message bytes; atomics: of the result */
 	__be32 imm;
 	u8 opcode;		/* enum rxe_ordered_wr_opcode */
 	u8 num_sge;
@@ -92,7 +98,8 @@ struct rxo_sq_limits {
  * @wqe: zeroed and filled in, on failure as far as wr_id and flags
  *
  * Return: RXO_WC_SUCCESS, RXO_WC_LOC_QP_OP_ERR (opcode, flags, counts, reserved
- * fields), RXO_WC_LOC_LEN_ERR (message longer than RXO_MAX_MSG).
+ * fields), RXO_WC_LOC_LEN_ERR (message longer than RXO_MAX_MSG, or room for the
+ * result of an atomic that is not RXO_ATOMIC_LEN).
  */
 enum rxo_status rxo_wqe_validate_send(const struct rxe_ordered_sqe *sqe,
 				      const struct rxe_ordered_sge *sge,

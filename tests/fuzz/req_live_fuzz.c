@@ -16,7 +16,7 @@ struct world {
 	u64 now;
 	u64 posted, ended;
 	bool failed;		/* a request has failed: all later ones flush */
-	u64 read_at[SLOTS];	/* bytes of a READ that were placed, in order */
+	u64 read_at[SLOTS];	/* bytes of a result that were placed, in order */
 };
 
 static void post(struct world *w, struct tape *t)
@@ -30,9 +30,11 @@ static void post(struct world *w, struct tape *t)
 	s = rxo_req_slot(&w->req);
 	*s = (struct rxo_swqe){
 		.wr_id = w->posted++, .raddr = 0x1000, .rkey = 3,
-		.opcode = (u8)tape_pick(t, 5), .flags = (u8)tape_pick(t, 8),
+		.opcode = (u8)tape_pick(t, 7), .flags = (u8)tape_pick(t, 8),
 		.length = lengths[tape_pick(t, ARRAY_SIZE(lengths))],
 	};
+	if (rxo_req_is_atomic(s))
+		s->length = RXO_ATOMIC_LEN;
 	if (tape_pick(t, 32) == 31)
 		s->status = RXO_WC_LOC_QP_OP_ERR;
 	w->read_at[w->req.head & (SLOTS - 1)] = 0;
@@ -45,10 +47,10 @@ static void pop(struct world *w, bool flush)
 
 	while (rxo_req_pop(&w->req, flush, &done)) {
 		MUST(done.wr_id == w->ended++);
-		MUST(done.wr_opcode <= 4);
+		MUST(done.wr_opcode <= 6);
 		if (w->failed)
 			MUST(done.status == RXO_WC_WR_FLUSH_ERR);
-		if (done.status == RXO_WC_SUCCESS && done.wr_opcode == 4)
+		if (done.status == RXO_WC_SUCCESS && done.wr_opcode >= 4)
 			MUST(w->read_at[done.slot] == done.byte_len);
 		if (done.status)
 			MUST(done.wants_cqe);
@@ -76,6 +78,10 @@ static void send(struct world *w, struct tape *t)
 	MUST(!s->status);
 	MUST((u64)act.offset + act.len <= s->length);
 	MUST(act.len <= MTU && act.len == act.pkt.payload_len);
+	if (rxo_req_is_atomic(s)) {
+		MUST(rxo_opcode_info(act.pkt.opcode)->class == RXO_CLASS_ATOMIC);
+		MUST(act.pkt.va == s->raddr && !act.len);
+	}
 	if (act.pkt.opcode == RXO_OP_READ_REQUEST) {
 		MUST(act.pkt.va == s->raddr + act.offset);
 		MUST((u64)act.offset + act.pkt.dma_len <= s->length);
@@ -96,7 +102,7 @@ static void answer(struct world *w, struct tape *t)
 	u32 span = (u32)rxo_psn_diff(w->req.max, w->req.una) + 4;
 	u64 *at;
 
-	pkt.opcode = (u8)(RXO_OP_READ_RESP_FIRST + tape_pick(t, 6));
+	pkt.opcode = (u8)(RXO_OP_READ_RESP_FIRST + tape_pick(t, 7));
 	pkt.psn = rxo_psn_add(w->req.una, tape_pick(t, 4) ? 0 :
 			      (u32)tape_get(t, 2) % span - 2);
 	pkt.syndrome = tape_pick(t, 2) ? 0x1f : (u8)tape_get(t, 1);
@@ -104,10 +110,13 @@ static void answer(struct world *w, struct tape *t)
 		pkt.payload_len = tape_pick(t, 2) ? MTU :
 				  (u32)tape_get(t, 2) % (MTU + 1);
 	rxo_ack_rx(&w->req, &pkt, w->now, &act);
-	if (act.kind != RXO_ACK_READ_DATA)
+	if (act.kind != RXO_ACK_READ_DATA && act.kind != RXO_ACK_RESULT)
 		return;
+	MUST((act.kind == RXO_ACK_RESULT) ==
+	     rxo_req_is_atomic(&w->wqe[act.slot]));
 	at = &w->read_at[act.slot];
-	MUST(act.offset == *at && act.len == pkt.payload_len);
+	MUST(act.offset == *at);
+	MUST(act.kind == RXO_ACK_RESULT || act.len == pkt.payload_len);
 	MUST((u64)act.offset + act.len <= w->wqe[act.slot].length);
 	*at += act.len;
 	MUST(act.last == (*at == w->wqe[act.slot].length));

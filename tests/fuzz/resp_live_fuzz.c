@@ -22,6 +22,12 @@ struct world {
 	u64 grant_len;
 };
 
+/* What the memory held when the atomic with this PSN was executed. */
+static u64 held(struct rxo_psn psn)
+{
+	return psn.v * 0x9e3779b97f4a7c15ull;
+}
+
 static const u8 lengths[] = { 0, 1, 4, 88, 255 };
 
 static u32 pick_payload(struct tape *t)
@@ -47,6 +53,8 @@ static struct rxo_pkt make_packet(struct world *w, struct tape *t)
 			  pick_payload(t) : 0;
 	pkt.dma_len = totals[tape_pick(t, ARRAY_SIZE(totals))];
 	pkt.va = VA + MTU * tape_pick(t, 4);
+	if (tape_pick(t, 32) == 31)
+		pkt.va += 4;
 	if (tape_pick(t, 16) == 15)
 		pkt.rkey = (u32)tape_get(t, 1);
 	return pkt;
@@ -68,6 +76,11 @@ static void check_decision(struct world *w, const struct rxo_resp_act *act)
 		MUST(act->need_recv == !w->recv_taken);
 	if (act->kind == RXO_RESP_READ)
 		MUST(w->cfg.access & RXO_ACCESS_REMOTE_READ);
+	if (act->kind == RXO_RESP_ATOMIC) {
+		MUST(w->cfg.access & RXO_ACCESS_REMOTE_ATOMIC);
+		MUST(!(act->va & 7) && act->va == act->pkt.va);
+		MUST(!act->len && !act->need_recv);
+	}
 	if (act->kind != RXO_RESP_WRITE)
 		return;
 	MUST(w->cfg.access & RXO_ACCESS_REMOTE_WRITE);
@@ -134,6 +147,7 @@ static void receive(struct world *w, struct tape *t)
 		MUST((u32)act.drop < RXO_DROP_COUNT && act.drop);
 		return;
 	}
+	act.orig = held(pkt.psn);
 	res = outcome(w, t, &act);
 	rxo_resp_done(&w->resp, &act, res, &next);
 	check_next(w, &next);
@@ -159,6 +173,8 @@ static void transmit(struct world *w, struct tape *t)
 		if (tape_pick(t, 64) == 63)
 			res = RXO_RESP_TX_ACCESS;
 	}
+	if (tx.pkt.opcode == RXO_OP_ATOMIC_ACK)
+		MUST(tx.pkt.orig == held(tx.pkt.psn));
 	if (tape_pick(t, 16) == 15)
 		res = RXO_RESP_TX_BUSY;
 	rxo_resp_tx_done(&w->resp, &tx, res, &next);

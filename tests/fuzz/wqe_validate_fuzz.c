@@ -11,6 +11,8 @@ static void check_send(const struct rxe_ordered_sqe *sqe,
 		       const struct rxe_ordered_sge *sge,
 		       const struct rxo_sq_limits *lim)
 {
+	bool atomic = sqe->opcode == RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP ||
+		      sqe->opcode == RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD;
 	struct rxo_swqe wqe;
 	enum rxo_status status;
 	u64 sum = sqe->inline_len;
@@ -25,14 +27,17 @@ static void check_send(const struct rxe_ordered_sqe *sqe,
 		MUST(wqe.flags & RXE_ORDERED_SEND_SIGNALED);
 	if (status == RXO_WC_LOC_QP_OP_ERR)
 		return;
-	MUST(sqe->opcode <= 4 && wqe.opcode == sqe->opcode);
+	MUST(sqe->opcode <= 6 && wqe.opcode == sqe->opcode);
+	MUST(atomic || (!sqe->compare_add && !sqe->swap));
+	MUST(!sqe->reserved);
 	MUST(sqe->num_sge <= lim->max_sge && sqe->num_sge <= RXO_MAX_SGE);
 	MUST(sqe->inline_len <= lim->max_inline &&
 	     sqe->inline_len <= RXO_MAX_INLINE);
 	MUST(!sqe->num_sge || !sqe->inline_len);
 	for (i = 0; i < sqe->num_sge; i++)
 		sum += sge[i].length;
-	MUST((status == RXO_WC_SUCCESS) == (sum <= RXO_MAX_MSG));
+	MUST((status == RXO_WC_SUCCESS) ==
+	     (atomic ? sum == RXO_ATOMIC_LEN : sum <= RXO_MAX_MSG));
 	if (status == RXO_WC_SUCCESS)
 		MUST(wqe.length == sum && wqe.num_sge == sqe->num_sge);
 }

@@ -52,12 +52,54 @@ static bool op_is_read(const struct pair_op *op)
 	return op->opcode == RXE_ORDERED_WR_RDMA_READ;
 }
 
+static bool op_is_atomic(const struct pair_op *op)
+{
+	return op->opcode == RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP ||
+	       op->opcode == RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 static __be32 op_imm(u32 side, u32 op)
 {
 	return cpu_to_be32(0xabc00000 | side << 16 | op);
 }
 
 /* ------------------------------------------------------------------ set-up */
+
+/* ----------------------------------------------------------------- atomics */
+
+static u64 word_add(u32 op)
+{
+	return 0x0102030405060708ull * (op + 1);
+}
+
+/* The word of the peer when operation @op of @me is executed: the model. */
+static u64 word_before(const struct pair_end *me, u32 side, u32 op)
+{
+	u64 word = 0xfedcba9876543210ull + side;
+	u32 i;
+
+	for (i = 0; i < op; i++) {
+		/* Every second swap compares with something else. */
+		if (me->ops[i].opcode == RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD ||
+		    (op_is_atomic(&me->ops[i]) && i % 2))
+			word += word_add(i);
+	}
+	return word;
+}
+
+static void word_operands(const struct pair_end *me, u32 side, u32 op,
+			  struct rxo_swqe *wqe)
+{
+	u64 before = word_before(me, side, op);
+
+	wqe->swap_add = word_add(op);
+	if (wqe->opcode != RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP)
+		return;
+	wqe->swap_add += before;
+	wqe->compare = op % 2 ? before : before - 1;
+}
+
+/* ------------------------------------------------------------------ layout */
 
 /* Each operation has its own place in every area of both ends. */
 static void pair_lay_out(struct pair_end *end, const struct pair_op *ops, u32 n)
@@ -83,6 +125,8 @@ static void pair_fill(struct pair *p, u32 side)
 	memset(me->local, GUARD, me->used);
 	memset(peer->target, GUARD, me->used);
 	memset(peer->recv, GUARD, me->used);
+	peer->word = word_before(me, side, 0);
+	peer->atomics = 0;
 	for (i = 0; i < me->n_ops; i++) {
 		u8 *src = op_is_read(&me->ops[i]) ? peer->target : me->local;
 
@@ -291,7 +335,13 @@ static void pair_completed(const struct pair *p, u32 side,
 	T_EQ(done->wr_opcode, me->ops[op].opcode);
 	T_EQ(done->byte_len, me->ops[op].len);
 	T_EQ(done->wants_cqe, !!(me->ops[op].flags & RXE_ORDERED_SEND_SIGNALED));
-	if (op_is_read(&me->ops[op]))
+	if (op_is_atomic(&me->ops[op])) {
+		u64 before = word_before(me, side, op);
+
+		T_EQ(done->byte_len, RXO_ATOMIC_LEN);
+		T_CHECK(!memcmp(me->local + me->off[op], &before,
+				sizeof(before)));
+	} else if (op_is_read(&me->ops[op]))
 		check_bytes(me->local, me, side, op);
 	else if (op_is_write(&me->ops[op]))
 		check_bytes(peer->target, me, side, op);
@@ -351,8 +401,20 @@ static u8 *pair_target(struct pair_end *me, u32 rkey, u64 va, u32 len)
 	return me->target + (va - PAIR_VA);
 }
 
+static void pair_exec_atomic(struct pair_end *me, struct rxo_resp_act *act)
+{
+	T_EQ(act->rkey, PAIR_RKEY);
+	T_EQ(act->va, PAIR_VA_WORD);
+	me->atomics++;
+	act->orig = me->word;
+	if (act->pkt.opcode == RXO_OP_FETCH_ADD)
+		me->word += act->pkt.swap_add;
+	else if (me->word == act->pkt.compare)
+		me->word = act->pkt.swap_add;
+}
+
 static enum rxo_resp_result pair_exec(struct pair *p, u32 side,
-				      const struct rxo_resp_act *act,
+				      struct rxo_resp_act *act,
 				      const u8 *payload)
 {
 	struct pair_end *me = &p->end[side], *peer = &p->end[!side];
@@ -368,6 +430,10 @@ static enum rxo_resp_result pair_exec(struct pair *p, u32 side,
 		res = pair_take_recv(p, side);
 	if (res != RXO_RES_OK || act->kind == RXO_RESP_READ)
 		return res;
+	if (act->kind == RXO_RESP_ATOMIC) {
+		pair_exec_atomic(me, act);
+		return res;
+	}
 	if (act->kind == RXO_RESP_WRITE) {
 		u8 *to = pair_target(me, act->rkey, act->va, act->len);
 
@@ -430,6 +496,13 @@ static void pair_rx_response(struct pair *p, u32 side, const struct rxo_pkt *pkt
 		memcpy(me->local + me->off[op] + act.offset, payload, act.len);
 		T_EQ(act.last, act.offset + act.len == me->ops[op].len);
 		rxo_ack_done(&me->req, &act, RXO_PLACED, p->now);
+	} else if (act.kind == RXO_ACK_RESULT) {
+		u32 op = (u32)me->swqe[act.slot].wr_id;
+
+		T_EQ(act.len, sizeof(act.orig));
+		T_EQ(act.offset, 0);
+		memcpy(me->local + me->off[op], &act.orig, sizeof(act.orig));
+		rxo_ack_done(&me->req, &act, RXO_PLACED, p->now);
 	}
 	pair_pop(p, side);
 }
@@ -464,6 +537,11 @@ static void pair_post(struct pair *p, u32 side)
 			.raddr = PAIR_VA + me->off[me->posted],
 			.rkey = PAIR_RKEY, .imm = op_imm(side, me->posted),
 		};
+		if (op_is_atomic(op)) {
+			rxo_req_slot(&me->req)->raddr = PAIR_VA_WORD;
+			word_operands(me, side, me->posted,
+				      rxo_req_slot(&me->req));
+		}
 		rxo_req_push(&me->req);
 		me->posted++;
 	}
@@ -481,7 +559,7 @@ static void pair_refuse_resp(struct pair *p, u32 side)
 	rxo_resp_next(resp, &again);
 	while (n-- && rxo_resp_next(resp, &tx)) {
 		rxo_resp_tx_done(resp, &tx, RXO_RESP_TX_SENT, &next);
-		if (!tx.is_read)
+		if (tx.pkt.opcode == RXO_OP_ACK)
 			break;
 	}
 	rxo_resp_rewind(resp, &mark);
@@ -657,7 +735,7 @@ static void check_area(const struct pair *p, u32 side, const u8 *area,
 
 static bool op_touches_target(const struct pair_op *op)
 {
-	return !op_is_send(op);
+	return !op_is_send(op) && !op_is_atomic(op);
 }
 
 void pair_check(const struct pair *p)
@@ -668,18 +746,23 @@ void pair_check(const struct pair *p)
 		const struct pair_end *me = &p->end[side];
 		const struct pair_end *peer = &p->end[!side];
 		u64 bytes = 0;
-		u32 n_recv = 0;
+		u32 n_recv = 0, n_atomics = 0;
 
 		T_EQ(me->completed, me->n_ops);
 		T_CHECK(rxo_req_is_drained(&me->req));
 		T_EQ(me->req.rd_out, 0);
 		for (i = 0; i < me->n_ops; i++) {
-			bytes += op_is_read(&me->ops[i]) ? 0 : me->ops[i].len;
+			n_atomics += op_is_atomic(&me->ops[i]);
+			if (!op_is_read(&me->ops[i]) &&
+			    !op_is_atomic(&me->ops[i]))
+				bytes += me->ops[i].len;
 			if (op_needs_recv(&me->ops[i]))
 				n_recv = i + 1;
 		}
-		/* Each SEND and WRITE packet was executed once. */
+		/* Each SEND and WRITE packet and each atomic was executed once. */
 		T_EQ(peer->placed, bytes);
+		T_EQ(peer->atomics, n_atomics);
+		T_EQ(peer->word, word_before(me, side, me->n_ops));
 		T_EQ(peer->recv_done, n_recv);
 		check_area(p, side, peer->target, op_touches_target);
 		check_area(p, side, peer->recv, op_is_send);

@@ -5,7 +5,8 @@
  * same time. The link loses, repeats and delays chosen packets, or random ones.
  *
  * While it runs, every completion is checked when it happens: order, status,
- * and that the bytes are where they must be by then. pair_check() says whether
+ * and that the bytes are where they must be by then. All atomics of one end work
+ * on one word of the other, so that each result says what was executed before. pair_check() says whether
  * all has happened exactly once and nothing else was touched.
  */
 #ifndef PAIR_H
@@ -83,6 +84,8 @@ struct pair_end {
 	bool recv_in_use;
 	u32 recv_done;
 	u64 placed;		/* SEND and WRITE bytes executed here */
+	u64 word;		/* what the peer's atomics work on */
+	u32 atomics;		/* executed here */
 	/* link towards this end */
 	struct pair_packet *in[PAIR_LINK];
 	u32 n_in;
@@ -107,6 +110,7 @@ struct pair {
 
 #define PAIR_RKEY	0x5151
 #define PAIR_VA		0x7ffffff00000ull
+#define PAIR_VA_WORD	0x7fffffe00008ull
 
 void pair_init(struct pair *p, const struct pair_cfg *cfg,
 	       const struct pair_op *ops0, u32 n0,

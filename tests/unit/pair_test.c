@@ -11,6 +11,8 @@
 #define S	RXE_ORDERED_WR_SEND
 #define SI	RXE_ORDERED_WR_SEND_WITH_IMM
 #define R	RXE_ORDERED_WR_RDMA_READ
+#define CAS	RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP
+#define FAA	RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD
 #define SIG	RXE_ORDERED_SEND_SIGNALED
 #define SOL	RXE_ORDERED_SEND_SOLICITED
 #define FEN	RXE_ORDERED_SEND_FENCE
@@ -74,6 +76,22 @@ static const struct pair_op mixed[] = {
 	{ R, 0, 1 }, { SI, 0, 513 }, { WI, SIG | SOL, 1025 }, { R, SIG, 256 },
 };
 
+static const struct pair_op adds[] = {
+	{ FAA, SIG, 8 }, { FAA, SIG, 8 }, { FAA, 0, 8 }, { FAA, SIG, 8 },
+	{ FAA, 0, 8 }, { FAA, 0, 8 }, { FAA, SIG, 8 }, { FAA, SIG, 8 },
+	{ FAA, SIG, 8 }, { FAA, SIG, 8 },
+};
+static const struct pair_op atomics[] = {
+	{ CAS, SIG, 8 }, { CAS, SIG, 8 }, { S, 0, 10 }, { CAS, 0, 8 },
+	{ FAA, SIG, 8 }, { R, SIG, 600 }, { FAA, SIG, 8 }, { W, 0, 700 },
+	{ CAS, SIG, 8 }, { CAS, SIG, 8 }, { R, SIG, 1 }, { FAA, 0, 8 },
+	{ S, SIG, 1 }, { CAS, SIG, 8 }, { W, SIG, 20 }, { R, 0, 1100 },
+};
+static const struct pair_op fenced_atomics[] = {
+	{ FAA, SIG, 8 }, { S, SIG | FEN, 300 }, { CAS, 0, 8 }, { FAA, FEN, 8 },
+	{ R, 0, 600 }, { CAS, SIG | FEN, 8 }, { W, SIG | FEN, 1 },
+};
+
 static const struct workload workloads[] = {
 	{ .name = "one send", OPS(one_send) },
 	{ .name = "sizes", OPS(sizes) },
@@ -102,6 +120,22 @@ static const struct workload workloads[] = {
 	{ .name = "read then write, small window", OPS(read_then_write), .window = 4 },
 	{ .name = "fences", OPS(fenced) },
 	{ .name = "fences, one read", OPS(fenced), .max_rd = 1 },
+	{ .name = "adds", OPS(adds) },
+	{ .name = "adds, all at once", OPS(adds), .max_rd = 16, .burst = 32,
+	  .batch = 32 },
+	{ .name = "adds, one outstanding", OPS(adds), .max_rd = 1 },
+	{ .name = "adds, psn wrap", OPS(adds), .psn = 0xfffffc },
+	{ .name = "atomics", OPS(atomics) },
+	{ .name = "atomics, packet by packet", OPS(atomics), .burst = 1,
+	  .batch = 1 },
+	{ .name = "atomics, all at once", OPS(atomics), .max_rd = 16,
+	  .burst = 200, .batch = 200 },
+	{ .name = "atomics, one outstanding, late", OPS(atomics), .max_rd = 1,
+	  .late = 1 },
+	{ .name = "atomics, window 2", OPS(atomics), .window = 2 },
+	{ .name = "atomics fenced", OPS(fenced_atomics) },
+	{ .name = "atomics both ways, psn wrap", OPS2(atomics, adds),
+	  .psn = 0xfffff6 },
 	{ .name = "receives late", OPS(receives), .late = 2 },
 	{ .name = "receives late, one by one", OPS(receives), .late = 1, .ahead = 1 },
 	{ .name = "both directions", OPS2(mixed, mixed) },

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Duplicates of core/rxo_resp.c: acknowledged, or read again from any PSN. */
+/*
+ * Duplicates of core/rxo_resp.c: acknowledged, or read again from any PSN. Those
+ * of atomics are in rxo_resp_atomic_test.c.
+ */
 #include "responder.h"
 
 T_TEST(resp_rx__duplicates_are_acknowledged_with_the_newest)
@@ -234,11 +237,3 @@ T_TEST(resp_rx__read_replay_within_a_write)
 	T_EQ(resp.msn, 2);
 }
 
-T_TEST(resp_rx__duplicate_atomic_is_dropped)
-{
-	init();
-	take(RXO_OP_SEND_ONLY, 10, 1);
-	T_EQ(rx(RXO_OP_CMP_SWAP, 10, 0), RXO_RESP_DROP);
-	T_EQ(act.drop, RXO_DROP_DUP);
-	sends_nothing();
-}

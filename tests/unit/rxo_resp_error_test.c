@@ -47,8 +47,6 @@ T_TEST(resp_rx__invalid_requests)
 		{ { RXO_OP_WRITE_FIRST, 256, 300 }, { RXO_OP_WRITE_MIDDLE, 256, 0 } },
 		/* others */
 		{ { RXO_OP_READ_REQUEST, 0, 0x80000001 } },
-		{ { RXO_OP_CMP_SWAP, 0, 0 } },
-		{ { RXO_OP_FETCH_ADD, 0, 0 } },
 		{ { RXO_OP_SEND_ONLY_INV, 1, 0 } },
 		{ { RXO_OP_SEND_FIRST, 256, 0 }, { RXO_OP_SEND_LAST_INV, 1, 0 } },
 	};

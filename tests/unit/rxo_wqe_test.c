@@ -48,13 +48,14 @@ T_TEST(wqe_validate_send__fills_in)
 T_TEST(wqe_validate_send__refusals)
 {
 	static const struct {
-		u32 opcode, flags, num_sge, inline_len, reserved;
+		u32 opcode, flags, num_sge, inline_len;
+		u32 tail;	/* which of the last three fields is not zero */
 		enum rxo_status status;
 	} rows[] = {
 		{ 2, 0, 0, 0, 0, RXO_WC_SUCCESS },
 		{ 0, 0xf & ~INL, 4, 0, 0, RXO_WC_SUCCESS },
 		{ 4, 0, 4, 0, 0, RXO_WC_SUCCESS },
-		{ 5, 0, 1, 0, 0, RXO_WC_LOC_QP_OP_ERR },
+		{ 7, 0, 1, 0, 0, RXO_WC_LOC_QP_OP_ERR },
 		{ 0xffffffff, 0, 1, 0, 0, RXO_WC_LOC_QP_OP_ERR },
 		{ 0x100, 0, 1, 0, 0, RXO_WC_LOC_QP_OP_ERR },
 		{ 2, 0x10, 1, 0, 0, RXO_WC_LOC_QP_OP_ERR },
@@ -73,24 +74,66 @@ T_TEST(wqe_validate_send__refusals)
 		{ 2, 0, 1, 0, 1, RXO_WC_LOC_QP_OP_ERR },
 		{ 2, 0, 1, 0, 2, RXO_WC_LOC_QP_OP_ERR },
 		{ 2, 0, 1, 0, 3, RXO_WC_LOC_QP_OP_ERR },
+		{ 4, 0, 1, 0, 1, RXO_WC_LOC_QP_OP_ERR },
+		{ 4, 0, 1, 0, 2, RXO_WC_LOC_QP_OP_ERR },
+		/* Each segment has 8 bytes. */
+		{ 5, 0, 1, 0, 0, RXO_WC_SUCCESS },
+		{ 5, 0, 1, 0, 1, RXO_WC_SUCCESS },
+		{ 5, 0, 1, 0, 2, RXO_WC_SUCCESS },
+		{ 5, 0, 1, 0, 3, RXO_WC_LOC_QP_OP_ERR },
+		{ 6, 0xf & ~INL, 1, 0, 1, RXO_WC_SUCCESS },
+		{ 6, 0, 1, 0, 2, RXO_WC_LOC_QP_OP_ERR },
+		{ 6, 0, 1, 0, 3, RXO_WC_LOC_QP_OP_ERR },
+		{ 5, INL, 0, 8, 0, RXO_WC_LOC_QP_OP_ERR },
+		{ 6, INL, 0, 8, 0, RXO_WC_LOC_QP_OP_ERR },
+		{ 5, 0, 0, 0, 0, RXO_WC_LOC_LEN_ERR },
+		{ 6, 0, 2, 0, 0, RXO_WC_LOC_LEN_ERR },
 	};
 	struct rxo_swqe w;
 	size_t i;
 
-	set_lengths(1);
+	set_lengths(8);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct rxe_ordered_sqe e = send_entry(rows[i].opcode,
 						      rows[i].num_sge);
 
 		e.flags = rows[i].flags;
 		e.inline_len = rows[i].inline_len;
-		if (rows[i].reserved)
-			e.reserved[rows[i].reserved - 1] = 1ull << 63;
+		if (rows[i].tail)
+			(&e.compare_add)[rows[i].tail - 1] = 1ull << 63;
 		t_context("row %zu", i);
 		T_EQ(rxo_wqe_validate_send(&e, sge, &lim, &w), rows[i].status);
 		T_EQ(w.status, rows[i].status);
 		T_EQ(w.wr_id, e.wr_id);
 	}
+}
+
+T_TEST(wqe_validate_send__operands_of_atomics)
+{
+	struct rxe_ordered_sqe e = send_entry(5, 2);
+	struct rxo_swqe w;
+
+	sge[0].length = 5;
+	sge[1].length = 3;
+	e.compare_add = 0x1112131415161718;
+	e.swap = 0x2122232425262728;
+	T_EQ(rxo_wqe_validate_send(&e, sge, &lim, &w), RXO_WC_SUCCESS);
+	T_EQ(w.opcode, RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP);
+	T_EQ(w.length, 8);
+	T_EQ(w.compare, 0x1112131415161718);
+	T_EQ(w.swap_add, 0x2122232425262728);
+
+	e.opcode = 6;
+	e.swap = 0;
+	T_EQ(rxo_wqe_validate_send(&e, sge, &lim, &w), RXO_WC_SUCCESS);
+	T_EQ(w.opcode, RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD);
+	T_EQ(w.swap_add, 0x1112131415161718);
+	T_EQ(w.compare, 0);
+
+	sge[1].length = 4;
+	T_EQ(rxo_wqe_validate_send(&e, sge, &lim, &w), RXO_WC_LOC_LEN_ERR);
+	sge[1].length = 2;
+	T_EQ(rxo_wqe_validate_send(&e, sge, &lim, &w), RXO_WC_LOC_LEN_ERR);
 }
 
 T_TEST(wqe_validate_send__length_in_64_bits)

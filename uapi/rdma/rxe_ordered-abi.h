@@ -152,6 +152,8 @@ enum rxe_ordered_wr_opcode {
 	RXE_ORDERED_WR_SEND = 2,
 	RXE_ORDERED_WR_SEND_WITH_IMM = 3,
 	RXE_ORDERED_WR_RDMA_READ = 4,
+	RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP = 5,
+	RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD = 6,
 };
 
 /* Same bits as enum ibv_send_flags. */
@@ -165,6 +167,10 @@ enum rxe_ordered_send_flags {
 /*
  * Send ring entry. sge[num_sge] or inline_len bytes of inline data follow at
  * offset sizeof(struct rxe_ordered_sqe). The stride is chosen by the kernel.
+ *
+ * An atomic works on the 8 bytes at remote_addr, as a number in the byte order
+ * of the peer, and writes what they were before to its scatter list, which has
+ * room for 8 bytes exactly, in the byte order of this machine.
  */
 struct rxe_ordered_sqe {
 	__aligned_u64 wr_id;
@@ -175,7 +181,9 @@ struct rxe_ordered_sqe {
 	__u32 imm_data;		/* as on the wire */
 	__u32 rkey;
 	__aligned_u64 remote_addr;
-	__aligned_u64 reserved[3];
+	__aligned_u64 compare_add;	/* atomics; zero otherwise */
+	__aligned_u64 swap;		/* compare and swap; zero otherwise */
+	__aligned_u64 reserved;
 };
 
 /* Receive ring entry; sge[num_sge] follow. */

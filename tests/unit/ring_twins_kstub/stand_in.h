@@ -114,6 +114,7 @@ enum ib_cq_notify_flags {
 };
 enum {
 	IB_WC_SEND = 0, IB_WC_RDMA_WRITE = 1, IB_WC_RDMA_READ = 2,
+	IB_WC_COMP_SWAP = 3, IB_WC_FETCH_ADD = 4,
 	IB_WC_RECV = 128, IB_WC_RECV_RDMA_WITH_IMM = 129,
 	IB_WC_WITH_IMM = 2, IB_WC_GENERAL_ERR = 21,
 };
