@@ -28,6 +28,7 @@
 #include <rdma/rxe_ordered.h>
 
 #include "cq.h"
+#include "trace.h"
 #include "udata.h"
 
 #ifndef CONFIG_64BIT
@@ -50,6 +51,7 @@ static_assert(sizeof(struct rxe_ordered_wc) == 64);
 
 static void rxo_cq_notify(struct rxo_cq *cq)
 {
+	trace_rxo_fire(cq);
 	if (cq->ib.comp_handler)
 		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 }
@@ -254,8 +256,10 @@ static int rxo_cq_try_arm(struct rxo_cq *cq, struct rxo_cq_op *op, u64 word)
 	/* An event must not be seen before what happened ahead of the arm: the
 	 * full barrier's partner is the swap in rxo_cq_advance_locked().
 	 */
-	return cmpxchg(&cq->hdr->word, word, rxo_arm_set(word, arm)) == word ?
-		0 : -EAGAIN;
+	if (cmpxchg(&cq->hdr->word, word, rxo_arm_set(word, arm)) != word)
+		return -EAGAIN;
+	trace_rxo_arm(cq, arm);
+	return 0;
 }
 
 static int rxo_cq_try(struct rxo_cq *cq, struct rxo_cq_op *op)
@@ -497,6 +501,7 @@ int rxo_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 		if (err)
 			return err;
 	}
+	trace_rxo_arm(cq, want);
 
 	/* What was added before the arm took effect fires no event. */
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)

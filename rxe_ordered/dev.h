@@ -22,6 +22,8 @@
 #define RXO_MAX_PD		0x10000
 #define RXO_MAX_RD_PER_QP	64	/* == RXO_MAX_RD_ATOMIC */
 
+struct rxo_fault;
+
 struct rxo_dev {
 	struct ib_device ib;		/* first: core allocates and frees us */
 	struct net_device *ndev;	/* counted, whole life of the device */
@@ -32,6 +34,7 @@ struct rxo_dev {
 	struct ida pd_ids;
 	enum ib_port_state port_state;	/* as last told; NOP: not yet. RTNL */
 	struct rxo_stats __percpu *stats;
+	struct rxo_fault *fault;	/* set once */
 	struct list_head net_list;	/* rxo_net_open() .. rxo_net_close() */
 	bool trains;		/* send packets of one length as one GSO skb */
 	atomic_t tx_active;	/* QPs that have requests outstanding */

@@ -20,6 +20,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "dev.h"
+#include "fault.h"
 #include "link.h"
 #include "net.h"
 #include "verbs.h"
@@ -65,6 +66,7 @@ static void rxo_link_release(struct rxo_dev *dev)
 {
 	/* Waits for packets that look at the device or its counters. */
 	rxo_net_close(dev);
+	rxo_fault_destroy(dev);
 	rxo_table_fini(&dev->mrs);
 	ida_destroy(&dev->pd_ids);
 	free_percpu(dev->stats);
@@ -80,6 +82,9 @@ static int rxo_link_prepare(struct rxo_dev *dev, struct net_device *ndev)
 	dev->stats = alloc_percpu(struct rxo_stats);
 	if (!dev->stats)
 		return -ENOMEM;
+	err = rxo_fault_create(dev);
+	if (err)
+		goto err_stats;
 	dev_hold(ndev);
 	dev->ndev = ndev;
 	dev->net = dev_net(ndev);
@@ -94,6 +99,8 @@ static int rxo_link_prepare(struct rxo_dev *dev, struct net_device *ndev)
 		pr_err("%s: UDP port 4791 is in use in this network namespace\n",
 		       netdev_name(ndev));
 	dev_put(ndev);
+	rxo_fault_destroy(dev);
+err_stats:
 	free_percpu(dev->stats);
 	return err;
 }

@@ -5,7 +5,9 @@
 #include <linux/workqueue.h>
 
 #include "crc.h"
+#include "debug.h"
 #include "dev.h"
+#include "fault.h"
 #include "link.h"
 #include "net.h"
 #include "qp.h"
@@ -24,6 +26,7 @@ static int __init rxo_init(void)
 	int err;
 
 	rxo_stats_init();
+	rxo_fault_init(rxo_rx_passed);
 	err = rxo_crc_init();
 	if (err)
 		return err;
@@ -45,11 +48,16 @@ static int __init rxo_init(void)
 	err = rxo_net_init(rxo_rx_skb);
 	if (err)
 		goto err_qp;
-	err = rxo_link_init();
+	err = rxo_debug_init();
 	if (err)
 		goto err_net;
+	err = rxo_link_init();
+	if (err)
+		goto err_debug;
 	return 0;
 
+err_debug:
+	rxo_debug_exit();
 err_net:
 	rxo_net_exit();
 err_qp:
@@ -65,6 +73,7 @@ static void __exit rxo_exit(void)
 {
 	/* Ends all devices, so from here on there are no objects and packets. */
 	rxo_link_exit();
+	rxo_debug_exit();
 	rxo_net_exit();
 	/* Call-backs of freed objects still run code of this module. */
 	rcu_barrier();

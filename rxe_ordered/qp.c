@@ -9,7 +9,9 @@
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "fault.h"
 #include "qp_priv.h"
+#include "trace.h"
 #include "udata.h"
 
 /* QP 0 and 1 are the management QPs; keep clear of what looks like them. */
@@ -362,6 +364,8 @@ static void rxo_qp_move(struct rxo_qp *qp, const struct ib_qp_attr *attr,
 {
 	enum rxo_qp_state from = qp->state;
 
+	if (attr->qp_state != IB_QPS_ERR)
+		trace_rxo_state(qp->dev, qp->obj.id, from, attr->qp_state);
 	switch (attr->qp_state) {
 	case IB_QPS_RESET:
 		rxo_qp_reset(qp);
@@ -490,6 +494,7 @@ int rxo_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxo_run_ctl_begin(qp);
 	rxo_run_stop(qp);
 	rxo_qp_drop_rx(qp);
+	rxo_fault_forget(qp->dev, qp->obj.id);
 	dst_release(qp->dst);
 	/* If the device goes, a process that still posts learns it when it rings. */
 	WRITE_ONCE(qp->rq.hdr->flags, RXE_ORDERED_WQ_NEED_DOORBELL);

@@ -28,6 +28,8 @@ int rxo_qp_doorbell(struct ib_qp *ibqp);
 
 /* Received packet, as net.h hands it up. */
 void rxo_rx_skb(struct net *net, struct sk_buff *skb);
+/* The same for one that fault injection has let pass. */
+void rxo_rx_passed(struct net *net, struct sk_buff *skb);
 
 /* Size the core must allocate for the ib_qp: INIT_RDMA_OBJ_SIZE(ib_qp, ...). */
 struct rxo_ibqp {

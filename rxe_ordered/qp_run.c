@@ -19,6 +19,7 @@
 #include <linux/ktime.h>
 
 #include "qp_priv.h"
+#include "trace.h"
 
 static enum hrtimer_restart rxo_run_timer_cb(struct hrtimer *timer)
 {
@@ -113,6 +114,7 @@ static void rxo_run_drained(struct rxo_qp *qp)
 /* The timer has fired, for whatever reason it was set. */
 static void rxo_run_timer(struct rxo_qp *qp, u64 now)
 {
+	trace_rxo_timer(qp->dev, qp->obj.id);
 	qp->timer_at = U64_MAX;
 	if (qp->tx_resume && now >= qp->tx_resume)
 		qp->tx_resume = 0;

@@ -4,6 +4,7 @@
  * validated; from then on only the copy counts. All by the owner of the QP.
  */
 #include "qp_priv.h"
+#include "trace.h"
 
 void rxo_wq_raise(struct rxo_qp *qp, enum ib_event_type type)
 {
@@ -204,8 +205,12 @@ void rxo_wq_publish(struct rxo_qp *qp)
 	while (i < qp->n_pending) {
 		cq = qp->pending[i].cq;
 		for (n = 0; n < ARRAY_SIZE(batch) && i < qp->n_pending &&
-		     qp->pending[i].cq == cq; n++, i++)
+		     qp->pending[i].cq == cq; n++, i++) {
 			batch[n] = qp->pending[i].cqe;
+			trace_rxo_completion(qp->dev, qp->obj.id,
+					     batch[n].wr_id, batch[n].opcode,
+					     batch[n].status);
+		}
 		ok &= rxo_cq_publish(cq, batch, n);
 	}
 	qp->n_pending = 0;
@@ -233,6 +238,7 @@ void rxo_wq_enter_err(struct rxo_qp *qp)
 
 	if (rxo_qpfsm_is_flushing(qp->state))
 		return;
+	trace_rxo_state(qp->dev, qp->obj.id, qp->state, RXO_QPS_ERR);
 	qp->state = RXO_QPS_ERR;
 	qp->err_event = RXO_RESP_EV_NONE;
 	qp->tx_resume = 0;

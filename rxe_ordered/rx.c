@@ -9,8 +9,10 @@
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 
+#include "fault.h"
 #include "frame.h"
 #include "qp_priv.h"
+#include "trace.h"
 
 /* BTH opcode of a congestion notification packet (annex A17). */
 #define RXO_OP_CNP 0x81
@@ -39,8 +41,10 @@ static DEFINE_PER_CPU(u8 [RXO_RX_MAX_SEG], rxo_rx_bounce);
 
 static void rxo_rx_drop(struct rxo_dev *dev, enum rxo_drop why)
 {
-	if (dev)
-		rxo_stat_drop(dev, why);
+	if (!dev)
+		return;
+	rxo_stat_drop(dev, why);
+	trace_rxo_drop(dev, why);
 }
 
 /* ----------------------------------------------------------------- segments */
@@ -224,15 +228,32 @@ static bool rxo_rx_is_cnp(const struct sk_buff *skb)
 	       seg[0] == RXO_OP_CNP;
 }
 
-void rxo_rx_skb(struct net *net, struct sk_buff *skb)
+/*
+ * Before anything is checked that a fault is to break. True: taken. What names no
+ * QP has no device whose rules would apply.
+ */
+static bool rxo_rx_is_faulty(struct net *net, struct sk_buff *skb)
+{
+	const struct rxo_rx_cb *cb = RXO_RX_CB(skb);
+	u32 len = rxo_rx_seg_len(skb, 0);
+	const u8 *seg = rxo_rx_seg(skb, 0);
+	struct rxo_pkt pkt;
+	struct rxo_qp *qp;
+
+	if (!seg || rxo_wire_parse(seg, len, len, &pkt))
+		return false;
+	qp = rxo_rx_find_qp_rcu(net, pkt.dqpn);
+	return qp && rxo_fault_rx(qp->dev, skb, pkt.dqpn, cb->len, cb->seg_len);
+}
+
+/* Headers are usable, skb->data is at the BTH; or @why not. */
+static void rxo_rx_take(struct net *net, struct sk_buff *skb, enum rxo_drop why)
 {
 	struct rxo_rx_cb *cb = RXO_RX_CB(skb);
 	struct rxo_dev *dev = NULL;
 	struct rxo_qp *qp;
 	struct rxo_pkt pkt;
-	enum rxo_drop why;
 
-	why = rxo_rx_frame(skb);
 	if (why)
 		goto drop;
 	if (rxo_rx_is_cnp(skb)) {
@@ -261,6 +282,20 @@ void rxo_rx_skb(struct net *net, struct sk_buff *skb)
 drop:
 	rxo_rx_drop(dev ?: rxo_net_dev_rcu(net, skb->dev), why);
 	kfree_skb(skb);
+}
+
+void rxo_rx_skb(struct net *net, struct sk_buff *skb)
+{
+	enum rxo_drop why = rxo_rx_frame(skb);
+
+	if (!why && rxo_fault_is_on() && rxo_rx_is_faulty(net, skb))
+		return;
+	rxo_rx_take(net, skb, why);
+}
+
+void rxo_rx_passed(struct net *net, struct sk_buff *skb)
+{
+	rxo_rx_take(net, skb, rxo_rx_frame(skb));
 }
 
 /* ----------------------------------------------------------- peer's requests */
@@ -325,7 +360,7 @@ static void rxo_rx_request(struct rxo_qp *qp, const struct rxo_pkt *pkt,
 	struct rxo_resp_act act;
 
 	if (!rxo_qpfsm_may_respond(qp->state)) {
-		rxo_stat_drop(qp->dev, RXO_DROP_STATE);
+		rxo_rx_drop(qp->dev, RXO_DROP_STATE);
 		return;
 	}
 	if (qp->state == RXO_QPS_RTR && !qp->comm_est) {
@@ -334,7 +369,7 @@ static void rxo_rx_request(struct rxo_qp *qp, const struct rxo_pkt *pkt,
 	}
 	rxo_resp_rx(&qp->resp, pkt, &act);
 	if (act.kind == RXO_RESP_DROP) {
-		rxo_stat_drop(qp->dev, act.drop);
+		rxo_rx_drop(qp->dev, act.drop);
 		return;
 	}
 	res = rxo_rx_exec(qp, &act, payload);
@@ -355,13 +390,13 @@ static void rxo_rx_answer(struct rxo_qp *qp, const struct rxo_pkt *pkt,
 	bool ok;
 
 	if (!rxo_qpfsm_may_complete(qp->state)) {
-		rxo_stat_drop(qp->dev, RXO_DROP_STATE);
+		rxo_rx_drop(qp->dev, RXO_DROP_STATE);
 		return;
 	}
 	rxo_ack_rx(&qp->req, pkt, now, &act);
 	switch (act.kind) {
 	case RXO_ACK_DROP:
-		rxo_stat_drop(qp->dev, act.drop);
+		rxo_rx_drop(qp->dev, act.drop);
 		return;
 	case RXO_ACK_RESULT:
 		payload = (const u8 *)&act.orig;
@@ -416,6 +451,7 @@ static enum rxo_drop rxo_rx_one(struct rxo_qp *qp, struct sk_buff *skb, u32 i,
 	/* Membership bit does not count. */
 	if ((pkt.pkey ^ RXO_DEFAULT_PKEY) & 0x7fff)
 		return RXO_DROP_PKEY;
+	trace_rxo_rx(qp->dev, qp->obj.id, &pkt, pkt.payload_len);
 	if (rxo_opcode_info(pkt.opcode)->is_response)
 		rxo_rx_answer(qp, &pkt, seg + pkt.hdr_len, now);
 	else

@@ -22,6 +22,12 @@ static const char *const rxo_stat_names[RXO_CNT_DROP_FIRST] = {
 	[RXO_CNT_DUP_REQUEST] = "duplicate_requests",
 	[RXO_CNT_CQ_OVERRUN] = "cq_overruns",
 	[RXO_CNT_CNP_RECEIVED] = "cnps_received",
+	[RXO_CNT_FAULT_DROP] = "fault_drops",
+	[RXO_CNT_FAULT_DUP] = "fault_duplicates",
+	[RXO_CNT_FAULT_CORRUPT] = "fault_corruptions",
+	[RXO_CNT_FAULT_DELAY] = "fault_delays",
+	[RXO_CNT_FAULT_HOLD] = "fault_holds",
+	[RXO_CNT_FAULT_NO_ROOM] = "fault_no_room",
 };
 
 static char rxo_stat_drop_names[RXO_DROP_COUNT][32];

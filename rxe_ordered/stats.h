@@ -28,6 +28,12 @@ enum rxo_counter {
 	RXO_CNT_DUP_REQUEST,
 	RXO_CNT_CQ_OVERRUN,
 	RXO_CNT_CNP_RECEIVED,
+	RXO_CNT_FAULT_DROP,	/* injected, see fault.h */
+	RXO_CNT_FAULT_DUP,
+	RXO_CNT_FAULT_CORRUPT,
+	RXO_CNT_FAULT_DELAY,
+	RXO_CNT_FAULT_HOLD,
+	RXO_CNT_FAULT_NO_ROOM,	/* lost while a fault was injected */
 	RXO_CNT_DROP_FIRST,	/* + enum rxo_drop */
 	RXO_CNT_COUNT = RXO_CNT_DROP_FIRST + RXO_DROP_COUNT,
 };

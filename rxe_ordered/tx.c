@@ -22,8 +22,10 @@
 #include <net/sock.h>
 #include <net/udp.h>
 
+#include "fault.h"
 #include "frame.h"
 #include "qp_priv.h"
+#include "trace.h"
 #include "tx.h"
 
 /*
@@ -285,7 +287,10 @@ static bool rxo_tx_xmit(struct rxo_qp *qp, struct rxo_tx *tx, u64 now)
 	rxo_tx_put_hdr(qp, tx);
 	skb_dst_set_noref(skb, tx->dst);
 	skb->dev = tx->dst->dev;
-	if (qp->av.ipv6)
+	if (rxo_fault_is_on() &&
+	    rxo_fault_tx(qp->dev, skb, qp->obj.id, tx->seg_len))
+		err = 0;
+	else if (qp->av.ipv6)
 		err = ip6_local_out(qp->dev->net, NULL, skb);
 	else
 		err = ip_local_out(qp->dev->net, NULL, skb);
@@ -366,6 +371,7 @@ static u32 rxo_tx_send_resp(struct rxo_qp *qp, struct rxo_resp_tx *rtx,
 		if (!payload || !rxo_tx_gather_resp(qp, rtx, payload))
 			break;
 		rxo_tx_added(qp, &tx);
+		trace_rxo_tx(qp->dev, qp->obj.id, &rtx->pkt, rtx->len);
 		rxo_tx_resp_done(qp, rtx, RXO_RESP_TX_SENT);
 	} while (tx.nsegs < tx.max_segs && rxo_resp_next(&qp->resp, rtx) &&
 		 rtx->pkt.opcode != RXO_OP_ACK);
@@ -446,6 +452,7 @@ static u32 rxo_tx_send_req(struct rxo_qp *qp, struct rxo_req_act *act,
 		if (!payload || !rxo_tx_gather(qp, act, payload))
 			break;
 		rxo_tx_added(qp, &tx);
+		trace_rxo_tx(qp->dev, qp->obj.id, &act->pkt, act->len);
 		rxo_req_sent(&qp->req, act, RXO_SENT, now);
 		if (tx.nsegs == tx.max_segs)
 			break;
