@@ -7,7 +7,9 @@
 #include "rxo.h"
 
 static const struct rxo_command *const commands[] = {
+	&rxo_fault_command,
 	&rxo_order_command,
+	&rxo_set_command,
 };
 
 #define NUM_COMMANDS	(sizeof(commands) / sizeof(commands[0]))

@@ -32,6 +32,8 @@ struct rxo_command {
  */
 void rxo_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+extern const struct rxo_command rxo_fault_command;
 extern const struct rxo_command rxo_order_command;
+extern const struct rxo_command rxo_set_command;
 
 #endif /* RXO_TOOL_H */
