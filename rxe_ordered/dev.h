@@ -60,6 +60,8 @@ struct rxo_ucontext {
 };
 
 extern bool rxo_trains;			/* default of new devices */
+extern bool rxo_ordered_default;	/* QPs of kernel consumers */
+extern unsigned int rxo_overtaking_us;	/* for ordered QPs created from now on */
 extern struct workqueue_struct *rxo_wq;	/* QP owners past their budget */
 
 #endif /* RXO_DEV_H */

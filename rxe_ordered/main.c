@@ -21,6 +21,16 @@ module_param_named(trains, rxo_trains, bool, 0644);
 MODULE_PARM_DESC(trains,
 		 "Send packets of one length as one UDP GSO skb (devices added from now on)");
 
+bool rxo_ordered_default;
+module_param_named(ordered_completions, rxo_ordered_default, bool, 0644);
+MODULE_PARM_DESC(ordered_completions,
+		 "Ordered completions for QPs of kernel consumers; processes ask for themselves");
+
+unsigned int rxo_overtaking_us;
+module_param_named(overtaking_us, rxo_overtaking_us, uint, 0644);
+MODULE_PARM_DESC(overtaking_us,
+		 "Longest time by which a packet may be overtaken on its path, microseconds (0: the path keeps order; ordered QPs created from now on)");
+
 static int __init rxo_init(void)
 {
 	int err;

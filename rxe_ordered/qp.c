@@ -7,6 +7,8 @@
  * become the owner for good.
  */
 #include <linux/slab.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/restrack.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "fault.h"
@@ -55,17 +57,27 @@ static int rxo_qp_check_init(const struct ib_qp_init_attr *attr,
 	return 0;
 }
 
-static int rxo_qp_check_cmd(struct ib_udata *udata)
+static int rxo_qp_read_cmd(struct ib_udata *udata,
+			   struct rxe_ordered_create_qp_cmd *cmd)
 {
-	struct rxe_ordered_create_qp_cmd cmd;
 	int err;
 
-	err = rxo_udata_read(udata, &cmd, sizeof(cmd));
+	err = rxo_udata_read(udata, cmd, sizeof(*cmd));
 	if (err)
 		return err;
-	if (cmd.comp_mask || cmd.flags)
+	if (cmd->comp_mask ||
+	    cmd->flags & ~(u32)RXE_ORDERED_CREATE_QP_ORDERED_COMPLETIONS)
 		return -EINVAL;
 	return rxo_udata_need(udata, sizeof(struct rxe_ordered_create_qp_resp));
+}
+
+static void rxo_qp_set_order(struct rxo_qp *qp, bool ordered)
+{
+	qp->ordered = ordered;
+	if (ordered)
+		qp->overtaking = (u64)READ_ONCE(rxo_overtaking_us) *
+				 NSEC_PER_USEC;
+	rxo_order_init(&qp->order, qp->overtaking);
 }
 
 static int rxo_qp_ring_create(struct rxo_wq_ring *wq, struct ib_udata *udata,
@@ -113,6 +125,12 @@ static int rxo_qp_alloc_rings(struct rxo_qp *qp, struct ib_qp_cap *cap,
 			       GFP_KERNEL_ACCOUNT);
 	if (!qp->swqe || !qp->sq_data)
 		return -ENOMEM;
+	if (qp->ordered) {
+		qp->hold = kvcalloc(qp->rq.entries, sizeof(*qp->hold),
+				    GFP_KERNEL_ACCOUNT);
+		if (!qp->hold)
+			return -ENOMEM;
+	}
 
 	cap->max_send_wr = qp->sq.entries;
 	cap->max_recv_wr = qp->rq.entries;
@@ -124,6 +142,7 @@ static int rxo_qp_alloc_rings(struct rxo_qp *qp, struct ib_qp_cap *cap,
 
 static void rxo_qp_free_rings(struct rxo_qp *qp)
 {
+	kvfree(qp->hold);
 	kvfree(qp->sq_data);
 	kvfree(qp->swqe);
 	rxo_umap_destroy(qp->rq.umap);
@@ -165,18 +184,22 @@ static struct rxo_qp *rxo_qp_alloc(struct ib_qp *ibqp,
 int rxo_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		  struct ib_udata *udata)
 {
+	struct rxe_ordered_create_qp_cmd cmd;
 	struct rxo_qp *qp;
 	int err;
 
 	err = rxo_qp_check_init(attr, udata);
 	if (err)
 		return err;
-	err = rxo_qp_check_cmd(udata);
+	err = rxo_qp_read_cmd(udata, &cmd);
 	if (err)
 		return err;
 	qp = rxo_qp_alloc(ibqp, attr);
 	if (!qp)
 		return -ENOMEM;
+	rxo_qp_set_order(qp, udata ? cmd.flags &
+			 RXE_ORDERED_CREATE_QP_ORDERED_COMPLETIONS :
+			 READ_ONCE(rxo_ordered_default));
 	err = rxo_qp_alloc_rings(qp, &attr->cap, udata);
 	if (err)
 		goto err_rings;
@@ -234,6 +257,9 @@ static int rxo_qp_check_attr(const struct rxo_qp *qp,
 	    (mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
 	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7) ||
 	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31))
+		return -EINVAL;
+	/* Else nothing would bound how long a receive is held. */
+	if (qp->ordered && mask & IB_QP_TIMEOUT && !attr->timeout)
 		return -EINVAL;
 	return 0;
 }
@@ -293,6 +319,7 @@ static void rxo_qp_set_req_cfg(struct rxo_qp *qp)
 		.rnr_retry = qp->attr.rnr_retry,
 		.window = RXO_QP_WINDOW,
 		.ack_every = RXO_ACK_EVERY,
+		.measure_rtt = qp->ordered,
 	};
 }
 
@@ -323,6 +350,7 @@ static void rxo_qp_reset(struct rxo_qp *qp)
 	rxo_qp_drop_rx(qp);
 	rxo_req_init(&qp->req, qp->swqe, qp->sq.entries - 1);
 	rxo_resp_init(&qp->resp);
+	rxo_order_init(&qp->order, qp->overtaking);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.cap = cap;
 	dst_release(qp->dst);
@@ -337,6 +365,7 @@ static void rxo_qp_reset(struct rxo_qp *qp)
 
 	qp->sq.next = 0;
 	qp->rq.next = 0;
+	qp->rq.done = 0;
 	qp->sq.broken = false;
 	qp->rq.broken = false;
 	WRITE_ONCE(qp->sq.hdr->prod, 0);
@@ -472,6 +501,44 @@ int rxo_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init_attr->sq_sig_type = qp->sq_lim.sig_all ? IB_SIGNAL_ALL_WR :
 						      IB_SIGNAL_REQ_WR;
 	init_attr->qp_type = IB_QPT_RC;
+	return 0;
+}
+
+static int rxo_qp_put_order(struct sk_buff *msg, const struct rxo_order *o,
+			    const struct rxo_rtt *rtt, u32 in_use)
+{
+	if (rdma_nl_put_driver_u32(msg, "receives_in_use", in_use) ||
+	    rdma_nl_put_driver_u64(msg, "holds", o->n_hold) ||
+	    rdma_nl_put_driver_u64(msg, "nak_releases", o->n_proven) ||
+	    rdma_nl_put_driver_u64(msg, "probes", o->n_probe) ||
+	    rdma_nl_put_driver_u64(msg, "rtt_ns", rtt->mean))
+		return -EMSGSIZE;
+	return 0;
+}
+
+int rxo_qp_fill_res(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct rxo_qp *qp = rxo_qp_of(ibqp);
+	struct nlattr *table;
+	struct rxo_order order;
+	struct rxo_rtt rtt;
+	u32 in_use;
+
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	if (!table)
+		return -EMSGSIZE;
+	rxo_run_ctl_begin(qp);
+	order = qp->order;
+	rtt = qp->req.rtt;
+	in_use = qp->rq.next - qp->rq.done;
+	rxo_run_ctl_end(qp);
+
+	if (rdma_nl_put_driver_u32(msg, "ordered_completions", qp->ordered) ||
+	    (qp->ordered && rxo_qp_put_order(msg, &order, &rtt, in_use))) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
 	return 0;
 }
 

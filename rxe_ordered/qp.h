@@ -19,6 +19,8 @@ int rxo_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 int rxo_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init_attr);
 int rxo_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
+/* Details for "rdma resource show qp -dd". */
+int rxo_qp_fill_res(struct sk_buff *msg, struct ib_qp *ibqp);
 
 /*
  * Look at the send ring now. Process context with interrupts on (a kernel

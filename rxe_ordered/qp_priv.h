@@ -18,6 +18,7 @@
 
 #include "core/rxo_ack.h"
 #include "core/rxo_key.h"
+#include "core/rxo_order.h"
 #include "core/rxo_qpfsm.h"
 #include "core/rxo_req.h"
 #include "core/rxo_resp.h"
@@ -63,6 +64,9 @@ struct rxo_wq_ring {
 	u32 stride;		/* set once */
 	u32 max_sge;		/* set once */
 	u32 next;		/* next entry to copy in, free running */
+	u32 done;		/* receives: completed; done .. next - 1 are in use
+				 * or held
+				 */
 	bool broken;		/* the process wrote an impossible index */
 };
 
@@ -82,6 +86,9 @@ struct rxo_seen {
 	u64 dup;
 	u64 seq_nak_sent;
 	u64 rnr_sent;
+	u64 hold;
+	u64 proven;
+	u64 probe;
 };
 
 struct rxo_qp {
@@ -92,6 +99,8 @@ struct rxo_qp {
 	struct rxo_cq *send_cq;	/* set once */
 	struct rxo_cq *recv_cq;	/* set once */
 	u32 pd;			/* set once */
+	bool ordered;		/* set once: ordered completions */
+	u64 overtaking;		/* set once, for rxo_order_init() */
 
 	/* any context */
 	atomic_t run;		/* enum rxo_run */
@@ -131,6 +140,8 @@ struct rxo_qp {
 	u8 *sq_data;		/* sq.entries times sq_data_len */
 	u32 sq_data_len;	/* scatter list or inline bytes of one request */
 	struct rxo_rwqe rwqe;	/* receive request in use */
+	struct rxo_order order;
+	struct rxo_hold *hold;	/* rq.entries records, or NULL if not ordered */
 	struct rxe_ordered_sge rsge[RXO_MAX_SGE];
 
 	u32 n_pending;
@@ -174,7 +185,11 @@ enum rxo_resp_result rxo_wq_fetch_recv(struct rxo_qp *qp);
 void rxo_wq_complete_sends(struct rxo_qp *qp);
 void rxo_wq_complete_recv(struct rxo_qp *qp,
 			  const struct rxo_resp_next_act *next);
-/* Publish what is pending. Bottom halves off. */
+/*
+ * Publish what is pending, in the order in which it was added, across both
+ * queues: who has seen a completion finds all before it, on any CPU. Bottom
+ * halves off.
+ */
 void rxo_wq_publish(struct rxo_qp *qp);
 /* ERR: end everything posted with a flush error, within @budget. True: more. */
 bool rxo_wq_flush(struct rxo_qp *qp, u32 budget);

@@ -39,6 +39,16 @@ static void rxo_run_count_one(struct rxo_qp *qp, enum rxo_counter counter,
 	*seen = now;
 }
 
+static void rxo_run_count_order(struct rxo_qp *qp)
+{
+	const struct rxo_order *o = &qp->order;
+	struct rxo_seen *seen = &qp->seen;
+
+	rxo_run_count_one(qp, RXO_CNT_ORDER_HOLD, o->n_hold, &seen->hold);
+	rxo_run_count_one(qp, RXO_CNT_ORDER_PROVEN, o->n_proven, &seen->proven);
+	rxo_run_count_one(qp, RXO_CNT_ORDER_PROBE, o->n_probe, &seen->probe);
+}
+
 static void rxo_run_count(struct rxo_qp *qp)
 {
 	const struct rxo_resp *resp = &qp->resp;
@@ -58,6 +68,8 @@ static void rxo_run_count(struct rxo_qp *qp)
 			  &seen->seq_nak_sent);
 	rxo_run_count_one(qp, RXO_CNT_RNR_SENT, resp->n_rnr_nak,
 			  &seen->rnr_sent);
+	if (qp->ordered)
+		rxo_run_count_order(qp);
 }
 
 /*
@@ -69,7 +81,8 @@ static void rxo_run_set_timer(struct rxo_qp *qp)
 	u64 at = U64_MAX;
 
 	if (rxo_qpfsm_may_complete(qp->state))
-		at = rxo_req_deadline(&qp->req);
+		at = min(rxo_req_deadline(&qp->req),
+			 rxo_order_deadline(&qp->order, &qp->req));
 	if (qp->tx_resume)
 		at = min(at, qp->tx_resume);
 	if (at >= qp->timer_at)

@@ -3,6 +3,8 @@
  * Work rings and completions of a QP. A ring entry is copied out once and
  * validated; from then on only the copy counts. All by the owner of the QP.
  */
+#include <linux/ktime.h>
+
 #include "qp_priv.h"
 #include "trace.h"
 
@@ -116,6 +118,39 @@ static void rxo_wq_add_send_cqe(struct rxo_qp *qp,
 	rxo_wq_add_cqe(qp, qp->send_cq, &cqe);
 }
 
+/* ------------------------------------------------- receives that have ended */
+
+static void rxo_wq_add_recv_cqe(struct rxo_qp *qp, const struct rxo_cqe *cqe)
+{
+	rxo_wq_add_cqe(qp, qp->recv_cq, cqe);
+	qp->rq.done++;
+	/* The slot is free; pairs with the provider's acquire. */
+	smp_store_release(&qp->rq.hdr->cons, qp->rq.done);
+}
+
+/* The receive that was taken last has ended. False: it may complete now. */
+static bool rxo_wq_hold_recv(struct rxo_qp *qp, const struct rxo_cqe *cqe)
+{
+	struct rxo_hold *hold = &qp->hold[(qp->rq.next - 1) &
+					  (qp->rq.entries - 1)];
+
+	/* The time after the message has arrived is on the safe side. */
+	if (!rxo_order_hold(&qp->order, hold, &qp->req, ktime_get_ns()))
+		return false;
+	hold->cqe = *cqe;
+	return true;
+}
+
+static void rxo_wq_release_recvs(struct rxo_qp *qp)
+{
+	struct rxo_hold *hold;
+
+	while ((hold = rxo_order_release(&qp->order, &qp->req)))
+		rxo_wq_add_recv_cqe(qp, &hold->cqe);
+}
+
+/* ------------------------------------------------------ sends that have ended */
+
 void rxo_wq_complete_sends(struct rxo_qp *qp)
 {
 	bool flush = rxo_qpfsm_is_flushing(qp->state);
@@ -136,9 +171,26 @@ void rxo_wq_complete_sends(struct rxo_qp *qp)
 	/* The slots are free; pairs with the provider's acquire. */
 	if (tail != qp->req.tail)
 		smp_store_release(&qp->sq.hdr->cons, qp->req.tail);
+	if (qp->order.oldest && !rxo_qpfsm_is_flushing(qp->state))
+		rxo_wq_release_recvs(qp);
 }
 
 /* ---------------------------------------------------------------- receives */
+
+/*
+ * A process has at most as many receives posted as the ring has entries, and a
+ * receive counts until it is completed, however long it is held.
+ */
+static u32 rxo_wq_avail_recv(struct rxo_qp *qp)
+{
+	struct rxo_wq_ring *rq = &qp->rq;
+	u32 n = rxo_wq_avail(rq);
+
+	if (n <= rq->entries - (rq->next - rq->done))
+		return n;
+	rq->broken = true;
+	return 0;
+}
 
 enum rxo_resp_result rxo_wq_fetch_recv(struct rxo_qp *qp)
 {
@@ -146,7 +198,7 @@ enum rxo_resp_result rxo_wq_fetch_recv(struct rxo_qp *qp)
 	struct rxe_ordered_rqe rqe;
 	enum rxo_status status;
 
-	if (!rxo_wq_avail(&qp->rq)) {
+	if (!rxo_wq_avail_recv(qp)) {
 		rxo_wq_check_broken(qp, &qp->rq);
 		return RXO_RES_NO_RECV;
 	}
@@ -157,8 +209,6 @@ enum rxo_resp_result rxo_wq_fetch_recv(struct rxo_qp *qp)
 	status = rxo_wqe_validate_recv(&rqe, qp->rsge, qp->rq.max_sge,
 				       &qp->rwqe);
 	qp->rq.next++;
-	/* The slot is free; pairs with the provider's acquire. */
-	smp_store_release(&qp->rq.hdr->cons, qp->rq.next);
 	return status == RXO_WC_SUCCESS ? RXO_RES_OK : RXO_RES_RECV_BAD;
 }
 
@@ -177,7 +227,9 @@ void rxo_wq_complete_recv(struct rxo_qp *qp,
 		.solicited = next->solicited,
 	};
 
-	rxo_wq_add_cqe(qp, qp->recv_cq, &cqe);
+	if (!qp->ordered || rxo_qpfsm_is_flushing(qp->state) ||
+	    !rxo_wq_hold_recv(qp, &cqe))
+		rxo_wq_add_recv_cqe(qp, &cqe);
 }
 
 static void rxo_wq_flush_recv(struct rxo_qp *qp)
@@ -256,8 +308,13 @@ void rxo_wq_enter_err(struct rxo_qp *qp)
 
 bool rxo_wq_flush(struct rxo_qp *qp, u32 budget)
 {
+	struct rxo_hold *hold;
+
 	rxo_wq_fetch_send(qp);
 	rxo_wq_complete_sends(qp);
+	/* All requests have ended, so these may too, as what they are. */
+	while ((hold = rxo_order_flush(&qp->order)))
+		rxo_wq_add_recv_cqe(qp, &hold->cqe);
 	if (qp->resp.have_recv) {
 		qp->resp.have_recv = false;
 		rxo_wq_flush_recv(qp);

@@ -32,6 +32,7 @@ struct rxo_rx_cb {
 	u32 nsegs;
 	bool ipv6;
 	u64 bad;		/* bit i: packet i has a wrong ICRC */
+	u64 arrived;		/* for rxo_order_nak(); 0 if it needs none */
 };
 
 #define RXO_RX_CB(skb) ((struct rxo_rx_cb *)(skb)->cb)
@@ -275,6 +276,7 @@ static void rxo_rx_take(struct net *net, struct sk_buff *skb, enum rxo_drop why)
 	if (skb_queue_len_lockless(&qp->rxq) >= RXO_RX_BACKLOG)
 		goto drop;
 	rxo_rx_check_rest(skb);
+	cb->arrived = qp->overtaking ? ktime_get_ns() : 0;
 	rxo_stat_add(dev, RXO_CNT_RX_PACKETS, cb->nsegs);
 	rxo_stat_add(dev, RXO_CNT_RX_BYTES, cb->len);
 	rxo_run_rx(qp, skb);
@@ -383,7 +385,7 @@ static void rxo_rx_request(struct rxo_qp *qp, const struct rxo_pkt *pkt,
 /* ------------------------------------------------------------- peer's answers */
 
 static void rxo_rx_answer(struct rxo_qp *qp, const struct rxo_pkt *pkt,
-			  const u8 *payload, u64 now)
+			  const u8 *payload, u64 arrived, u64 now)
 {
 	const struct rxo_swqe *wqe;
 	struct rxo_ack_act act;
@@ -394,6 +396,8 @@ static void rxo_rx_answer(struct rxo_qp *qp, const struct rxo_pkt *pkt,
 		return;
 	}
 	rxo_ack_rx(&qp->req, pkt, now, &act);
+	if (act.unexecuted)
+		rxo_order_nak(&qp->order, pkt->psn, arrived);
 	switch (act.kind) {
 	case RXO_ACK_DROP:
 		rxo_rx_drop(qp->dev, act.drop);
@@ -453,7 +457,8 @@ static enum rxo_drop rxo_rx_one(struct rxo_qp *qp, struct sk_buff *skb, u32 i,
 		return RXO_DROP_PKEY;
 	trace_rxo_rx(qp->dev, qp->obj.id, &pkt, pkt.payload_len);
 	if (rxo_opcode_info(pkt.opcode)->is_response)
-		rxo_rx_answer(qp, &pkt, seg + pkt.hdr_len, now);
+		rxo_rx_answer(qp, &pkt, seg + pkt.hdr_len,
+			      RXO_RX_CB(skb)->arrived, now);
 	else
 		rxo_rx_request(qp, &pkt, seg + pkt.hdr_len);
 	return RXO_DROP_NONE;

@@ -28,6 +28,9 @@ static const char *const rxo_stat_names[RXO_CNT_DROP_FIRST] = {
 	[RXO_CNT_FAULT_DELAY] = "fault_delays",
 	[RXO_CNT_FAULT_HOLD] = "fault_holds",
 	[RXO_CNT_FAULT_NO_ROOM] = "fault_no_room",
+	[RXO_CNT_ORDER_HOLD] = "ordered_holds",
+	[RXO_CNT_ORDER_PROVEN] = "ordered_nak_releases",
+	[RXO_CNT_ORDER_PROBE] = "ordered_probes",
 };
 
 static char rxo_stat_drop_names[RXO_DROP_COUNT][32];

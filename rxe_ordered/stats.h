@@ -34,6 +34,9 @@ enum rxo_counter {
 	RXO_CNT_FAULT_DELAY,
 	RXO_CNT_FAULT_HOLD,
 	RXO_CNT_FAULT_NO_ROOM,	/* lost while a fault was injected */
+	RXO_CNT_ORDER_HOLD,	/* receives held back */
+	RXO_CNT_ORDER_PROVEN,	/* of those, released by a NAK */
+	RXO_CNT_ORDER_PROBE,	/* packets sent to draw out an ACK */
 	RXO_CNT_DROP_FIRST,	/* + enum rxo_drop */
 	RXO_CNT_COUNT = RXO_CNT_DROP_FIRST + RXO_DROP_COUNT,
 };

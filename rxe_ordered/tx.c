@@ -471,12 +471,29 @@ static u32 rxo_tx_send_req(struct rxo_qp *qp, struct rxo_req_act *act,
 	return tx.nsegs;
 }
 
+/*
+ * A receive has been held for long: ask for the ACK that may be lost. Not with
+ * packets waiting, it may be among those.
+ */
+static u32 rxo_tx_probe(struct rxo_qp *qp, u32 budget, u64 now)
+{
+	struct rxo_req_act act;
+
+	if (!skb_queue_empty_lockless(&qp->rxq) ||
+	    !rxo_order_probe(&qp->order, &qp->req, now, &act))
+		return budget;
+	rxo_order_probed(&qp->order, &qp->req, now);
+	return budget - rxo_tx_send_req(qp, &act, 1, now);
+}
+
 static u32 rxo_tx_run_req(struct rxo_qp *qp, u32 budget, u64 now)
 {
 	struct rxo_req_act act;
 
 	act.kind = RXO_REQ_IDLE;
 
+	if (qp->order.oldest)
+		budget = rxo_tx_probe(qp, budget, now);
 	rxo_wq_fetch_send(qp);
 	while (budget && !qp->tx_resume && rxo_req_has_next(&qp->req) &&
 	       !rxo_qpfsm_is_flushing(qp->state)) {

@@ -275,6 +275,7 @@ static const struct ib_device_ops rxo_dev_ops = {
 	.modify_qp = rxo_qp_modify,
 	.query_qp = rxo_qp_query,
 	.destroy_qp = rxo_qp_destroy,
+	.fill_res_qp_entry = rxo_qp_fill_res,
 	.post_send = rxo_post_send,
 	.post_recv = rxo_post_recv,
 

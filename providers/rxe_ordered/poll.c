@@ -9,8 +9,6 @@
 #include "rxo.h"
 #include "rxodv.h"
 
-#define RXO_EXPORT	__attribute__((visibility("default")))
-
 /**
  * rxo_poll_cq - take completions
  * @cq: completion queue

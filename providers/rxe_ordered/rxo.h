@@ -37,6 +37,9 @@
 		drv_type drv;                                                  \
 	}
 
+/* The rest of the library is hidden. */
+#define RXO_EXPORT	__attribute__((visibility("default")))
+
 #define rxo_container_of(ptr, type, member)                                    \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Direct verbs of the rxe_ordered provider: the atomic poll-and-rearm verb.
+ * Direct verbs of the rxe_ordered provider: the atomic poll-and-rearm verb, and
+ * queue pairs with ordered completions.
  *
  * Consumer loop of a program that sleeps in ibv_get_cq_event(), the whole of it
  * (the thread that took the event owns the CQ until the verb returns 0):
@@ -68,6 +69,37 @@ int rxodv_poll_rearm_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc,
  * armed; negative as for rxodv_poll_rearm_cq().
  */
 int rxodv_rearm_cq_if_empty(struct ibv_cq *cq, uint32_t flags);
+
+/* Which members of struct rxodv_qp_init_attr are valid. */
+enum rxodv_qp_init_attr_mask {
+	RXODV_QP_INIT_ATTR_MASK_CREATE_FLAGS = 1 << 0,
+};
+
+enum rxodv_qp_create_flags {
+	/*
+	 * A receive completes only after all requests of this QP that the peer
+	 * had executed before it sent the message, also if their ACK is lost.
+	 */
+	RXODV_QP_CREATE_ORDERED_COMPLETIONS = 1 << 0,
+};
+
+struct rxodv_qp_init_attr {
+	uint64_t comp_mask;	/* enum rxodv_qp_init_attr_mask */
+	uint32_t create_flags;	/* enum rxodv_qp_create_flags */
+};
+
+/**
+ * rxodv_create_qp - create a queue pair with what only rxe_ordered has
+ * @context: context of an rxe_ordered device
+ * @attr: as for ibv_create_qp_ex()
+ * @rxo_attr: the rest, or NULL
+ *
+ * Return: the QP, or NULL with errno: EOPNOTSUPP if @context is not of our device
+ * or a bit is not known, else as ibv_create_qp_ex().
+ */
+struct ibv_qp *rxodv_create_qp(struct ibv_context *context,
+			       struct ibv_qp_init_attr_ex *attr,
+			       const struct rxodv_qp_init_attr *rxo_attr);
 
 #ifdef __cplusplus
 }

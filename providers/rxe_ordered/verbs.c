@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 
 #include "rxo.h"
+#include "rxodv.h"
 
 /**
  * rxo_query_device_ex - query device attributes
@@ -354,11 +355,21 @@ static int rxo_qp_init_queues(struct rxo_qp *qp, int fd,
 	return err;
 }
 
+/* For programs that do not know of it. */
+static bool rxo_wants_ordered(void)
+{
+	const char *env = getenv("RXE_ORDERED_COMPLETIONS");
+
+	return env && !strcmp(env, "1");
+}
+
+/* @flags: enum rxe_ordered_create_qp_flags */
 static struct rxo_qp *rxo_qp_create(struct ibv_pd *pd,
-				    struct ibv_qp_init_attr *attr)
+				    struct ibv_qp_init_attr *attr,
+				    uint32_t flags)
 {
 	RXO_MSG(struct ibv_create_qp, struct rxe_ordered_create_qp_cmd)
-		cmd = {};
+		cmd = { .drv.flags = flags };
 	RXO_MSG(struct ib_uverbs_create_qp_resp,
 		struct rxe_ordered_create_qp_resp) resp = {};
 	struct rxo_qp *qp;
@@ -368,6 +379,8 @@ static struct rxo_qp *rxo_qp_create(struct ibv_pd *pd,
 	if (!qp)
 		return NULL;
 
+	if (rxo_wants_ordered())
+		cmd.drv.flags |= RXE_ORDERED_CREATE_QP_ORDERED_COMPLETIONS;
 	err = ibv_cmd_create_qp(pd, &qp->ibqp, attr, (void *)cmd.core,
 				sizeof(cmd), (void *)resp.core, sizeof(resp));
 	if (err)
@@ -397,7 +410,7 @@ err_free:
  */
 struct ibv_qp *rxo_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct rxo_qp *qp = rxo_qp_create(pd, attr);
+	struct rxo_qp *qp = rxo_qp_create(pd, attr, 0);
 
 	return qp ? &qp->ibqp : NULL;
 }
@@ -422,13 +435,8 @@ static int rxo_check_create_qp_ex(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
-/**
- * rxo_create_qp_ex - create a queue pair, with builders if asked for
- * @ctx: context
- * @attr: what is wanted; its cap is overwritten by what was granted
- */
-struct ibv_qp *rxo_create_qp_ex(struct ibv_context *ctx,
-				struct ibv_qp_init_attr_ex *attr)
+static struct ibv_qp *rxo_qp_create_ex(struct ibv_qp_init_attr_ex *attr,
+				       uint32_t flags)
 {
 	struct ibv_qp_init_attr plain = {
 		.qp_context = attr->qp_context,
@@ -442,14 +450,12 @@ struct ibv_qp *rxo_create_qp_ex(struct ibv_context *ctx,
 	struct rxo_qp *qp;
 	int err;
 
-	(void)ctx;	/* that of the PD */
-
 	err = rxo_check_create_qp_ex(attr);
 	if (err) {
 		errno = err;
 		return NULL;
 	}
-	qp = rxo_qp_create(attr->pd, &plain);
+	qp = rxo_qp_create(attr->pd, &plain, flags);
 	if (!qp)
 		return NULL;
 
@@ -463,6 +469,41 @@ struct ibv_qp *rxo_create_qp_ex(struct ibv_context *ctx,
 	}
 	attr->cap = plain.cap;
 	return &qp->ibqp;
+}
+
+/**
+ * rxo_create_qp_ex - create a queue pair, with builders if asked for
+ * @ctx: context
+ * @attr: what is wanted; its cap is overwritten by what was granted
+ */
+struct ibv_qp *rxo_create_qp_ex(struct ibv_context *ctx,
+				struct ibv_qp_init_attr_ex *attr)
+{
+	(void)ctx;	/* that of the PD */
+
+	return rxo_qp_create_ex(attr, 0);
+}
+
+/**
+ * rxodv_create_qp - see rxodv.h
+ */
+RXO_EXPORT struct ibv_qp *
+rxodv_create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
+		const struct rxodv_qp_init_attr *rxo_attr)
+{
+	const uint64_t masks = RXODV_QP_INIT_ATTR_MASK_CREATE_FLAGS;
+	const uint32_t known = RXODV_QP_CREATE_ORDERED_COMPLETIONS;
+	uint32_t flags = 0;
+
+	if (rxo_attr && rxo_attr->comp_mask & RXODV_QP_INIT_ATTR_MASK_CREATE_FLAGS)
+		flags = rxo_attr->create_flags;
+	if (!rxo_is_our_device(context->device) || flags & ~known ||
+	    (rxo_attr && rxo_attr->comp_mask & ~masks)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	return rxo_qp_create_ex(attr, flags ?
+				RXE_ORDERED_CREATE_QP_ORDERED_COMPLETIONS : 0);
 }
 
 /**

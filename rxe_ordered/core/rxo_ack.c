@@ -44,6 +44,7 @@ static void rxo_ack_rx_ack(struct rxo_req *req, struct rxo_psn psn, u64 now,
 static void rxo_ack_rx_rnr(struct rxo_req *req, struct rxo_psn psn, u8 code,
 			   u64 now, struct rxo_ack_act *act)
 {
+	act->unexecuted = true;
 	if (!rxo_req_advance(req, psn, now)) {
 		rxo_ack_implied_nak(req, act);
 		return;
@@ -63,6 +64,7 @@ static void rxo_ack_rx_seq_nak(struct rxo_req *req, struct rxo_psn psn, u64 now,
 			       struct rxo_ack_act *act)
 {
 	req->n_seq_nak++;
+	act->unexecuted = true;
 	if (!rxo_req_advance(req, psn, now))
 		rxo_ack_implied_nak(req, act);
 	else if (!rxo_psn_eq(req->psn, psn))

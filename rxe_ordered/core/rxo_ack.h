@@ -27,6 +27,9 @@ struct rxo_ack_act {
 	u32 len;
 	bool last;		/* last byte of the READ */
 	u64 orig;		/* RESULT: what the memory was, len bytes */
+	bool unexecuted;	/* whatever the kind: a NAK, sent when the peer
+				 * had executed neither psn nor anything later
+				 */
 	struct rxo_psn psn;
 };
 

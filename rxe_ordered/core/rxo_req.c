@@ -69,6 +69,7 @@ void rxo_req_start(struct rxo_req *req, const struct rxo_req_cfg *cfg,
 	req->psn = first;
 	req->max = first;
 	req->una = first;
+	req->observable = first;
 	req->rd_again = first;
 	req->una_idx = req->tail;
 	req->cur = req->tail;
@@ -385,6 +386,19 @@ void rxo_req_next(const struct rxo_req *req, u64 now, struct rxo_req_act *act)
 		rxo_req_nudge(req, act);
 }
 
+void rxo_req_probe(const struct rxo_req *req, struct rxo_psn psn,
+		   struct rxo_req_act *act)
+{
+	u32 idx = req->una_idx;
+
+	while (rxo_psn_after(psn, rxo_req_at(req, idx)->last))
+		idx++;
+	memset(act, 0, sizeof(*act));
+	rxo_req_fill(req, idx, rxo_req_at(req, idx), psn, act);
+	act->pkt.ackreq = true;
+	act->probe = true;
+}
+
 /* The packet at req->psn is out. */
 static void rxo_req_sent_next(struct rxo_req *req, const struct rxo_req_act *act)
 {
@@ -397,11 +411,29 @@ static void rxo_req_sent_next(struct rxo_req *req, const struct rxo_req_act *act
 	if (rxo_req_is_read(wqe) &&
 	    !rxo_psn_eq(req->psn, rxo_req_part(req, wqe, req->psn).first))
 		req->rd_again = req->psn;
+	/* Or it would not be comparable after very many READs. */
+	if (rxo_req_is_read(wqe) && !rxo_psn_after(req->observable, req->una))
+		req->observable = req->una;
 	req->psn = next;
 	if (rxo_psn_after(next, req->max))
 		req->max = next;
-	if (rxo_psn_after(next, wqe->last))
+	if (rxo_psn_after(next, wqe->last)) {
 		req->cur++;
+		if (rxo_psn_eq(next, req->max) && !rxo_req_is_read(wqe))
+			req->observable = next;
+	}
+}
+
+static void rxo_req_time(struct rxo_req *req, const struct rxo_req_act *act,
+			 u64 now)
+{
+	if (act->retransmit) {
+		req->rtt_timed = false;
+	} else if (!req->rtt_timed && act->pkt.ackreq) {
+		req->rtt_timed = true;
+		req->rtt_psn = act->pkt.psn;
+		req->rtt_from = now;
+	}
 }
 
 void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
@@ -411,6 +443,8 @@ void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 
 	if (act->kind != RXO_REQ_SEND || result == RXO_SENT_BUSY)
 		return;
+	if (act->probe && result != RXO_SENT)
+		return;		/* the request itself is still under way */
 	if (result != RXO_SENT) {
 		rxo_req_fail(req, idx, result == RXO_SENT_LOC_PROT ?
 			     RXO_WC_LOC_PROT_ERR : RXO_WC_LOC_QP_OP_ERR);
@@ -418,8 +452,12 @@ void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 	}
 	if (rxo_psn_eq(act->pkt.psn, req->psn))
 		rxo_req_sent_next(req, act);
+	if (req->cfg.measure_rtt)
+		rxo_req_time(req, act, now);
 	if (act->retransmit)
 		req->n_retransmit++;
+	if (act->probe)
+		return;
 	if (act->pkt.ackreq || rxo_req_has_result(rxo_req_at(req, idx)))
 		req->since_ackreq = 0;
 	else
@@ -437,6 +475,10 @@ static void rxo_req_moved(struct rxo_req *req, u64 now)
 		req->cur = req->una_idx;
 	}
 	req->gap_known = false;
+	if (req->rtt_timed && rxo_psn_after(req->una, req->rtt_psn)) {
+		rxo_rtt_sample(&req->rtt, now - req->rtt_from);
+		req->rtt_timed = false;
+	}
 	/* psn never stands behind a failed request, so that one cannot wait. */
 	rxo_retry_progress(&req->retry, now,
 			   rxo_psn_before(req->una, req->psn));
@@ -549,6 +591,13 @@ bool rxo_req_pop(struct rxo_req *req, bool flush, struct rxo_req_done *done)
 	if ((s32)(req->tail - req->cur) > 0)
 		req->cur = req->tail;
 	return true;
+}
+
+struct rxo_psn rxo_req_completed(const struct rxo_req *req)
+{
+	if (req->tail == req->una_idx)
+		return req->una;
+	return rxo_req_at(req, req->tail)->first;
 }
 
 bool rxo_req_is_drained(const struct rxo_req *req)

@@ -28,6 +28,7 @@ struct rxo_req_cfg {
 	u8 rnr_retry;
 	u32 window;		/* packets in flight at most, 1 .. 2^22 */
 	u32 ack_every;		/* ask for an ACK at least this often, packets */
+	bool measure_rtt;	/* for rxo_order.h */
 };
 
 struct rxo_req {
@@ -45,6 +46,12 @@ struct rxo_req {
 	struct rxo_psn psn;	/* next to send; before max after a go-back */
 	struct rxo_psn max;	/* high-water mark: first PSN never sent */
 	struct rxo_psn una;	/* oldest not acknowledged */
+	/*
+	 * End of the newest request that the peer can observe (SEND, WRITE,
+	 * atomic) with all packets sent at least once: the PSN behind its last.
+	 * Not after una: there is none that is not acknowledged.
+	 */
+	struct rxo_psn observable;
 	u32 rd_out;		/* READs and atomics sent and not completed */
 	u32 since_ackreq;	/* packets since AckReq was last set */
 	bool failed;		/* a request failed: nothing is sent any more */
@@ -57,6 +64,12 @@ struct rxo_req {
 	u32 rd_part;		/* PSNs of one READ request at most, 2^n */
 	struct rxo_psn rd_again; /* last READ request from within a part */
 	bool gap_known;		/* una was asked for again because of a gap */
+	bool rtt_timed;		/* the answer to rtt_psn, sent at rtt_from, is
+				 * being timed
+				 */
+	struct rxo_psn rtt_psn;
+	u64 rtt_from;
+	struct rxo_rtt rtt;
 	/* counters, monotonic */
 	u64 n_retransmit;	/* packets sent again */
 	u64 n_timeout;
@@ -89,6 +102,7 @@ struct rxo_req_act {
 	u32 len;		/* payload bytes to put in this packet */
 	u32 npsn;		/* PSNs that it takes: 1, or a READ's responses */
 	bool retransmit;
+	bool probe;		/* of rxo_req_probe() */
 	struct rxo_pkt pkt;	/* complete but for the payload */
 };
 
@@ -125,6 +139,17 @@ static inline bool rxo_req_has_next(const struct rxo_req *req)
 void rxo_req_next(const struct rxo_req *req, u64 now, struct rxo_req_act *act);
 void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 		  enum rxo_req_result result, u64 now);
+
+/*
+ * The packet at @psn, the last one of a request that has been sent and is not
+ * acknowledged, once more and with AckReq, to draw an answer. Commit with
+ * rxo_req_sent() as usual: that costs no retry and fails no request.
+ */
+void rxo_req_probe(const struct rxo_req *req, struct rxo_psn psn,
+		   struct rxo_req_act *act);
+
+/* All before this PSN is completed, and the caller has popped it. */
+struct rxo_psn rxo_req_completed(const struct rxo_req *req);
 
 /* A request that has ended, oldest first. */
 struct rxo_req_done {

@@ -120,3 +120,24 @@ u64 rxo_retry_deadline(const struct rxo_retry *r)
 		return r->ack_start + r->timeout_ns;
 	return U64_MAX;
 }
+
+/* Gains of 1/8 and 1/4, and four deviations, as TCP has proven them. */
+void rxo_rtt_sample(struct rxo_rtt *rtt, u64 ns)
+{
+	u64 off;
+
+	ns = max(ns, (u64)1);
+	if (!rtt->mean) {
+		rtt->mean = ns;
+		rtt->dev = ns / 2;
+		return;
+	}
+	off = ns > rtt->mean ? ns - rtt->mean : rtt->mean - ns;
+	rtt->dev += off / 4 - rtt->dev / 4;
+	rtt->mean += ns / 8 - rtt->mean / 8;
+}
+
+u64 rxo_rtt_late(const struct rxo_rtt *rtt)
+{
+	return rtt->mean ? rtt->mean + 4 * rtt->dev : 0;
+}

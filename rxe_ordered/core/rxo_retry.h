@@ -31,6 +31,19 @@ u64 rxo_retry_timeout_ns(u8 timeout);
 /* RNR timer code (5 bits, IBTA table 45) to ns; code 0 is 655.36 ms. */
 u64 rxo_retry_rnr_ns(u8 code);
 
+/*
+ * How long an answer takes. Only times of packets that were sent once go in
+ * (Karn): it is not known which copy an answer belongs to.
+ */
+struct rxo_rtt {
+	u64 mean;		/* smoothed, 0: nothing is known yet */
+	u64 dev;		/* smoothed distance from the mean */
+};
+
+void rxo_rtt_sample(struct rxo_rtt *rtt, u64 ns);
+/* An answer that takes longer is late; 0: nothing is known yet. */
+u64 rxo_rtt_late(const struct rxo_rtt *rtt);
+
 void rxo_retry_init(struct rxo_retry *r, u8 timeout, u8 retry_cnt, u8 rnr_retry);
 /* New attributes; a counter is full again only if its attribute changes. */
 void rxo_retry_modify(struct rxo_retry *r, u8 timeout, u8 retry_cnt,

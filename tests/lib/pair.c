@@ -144,10 +144,11 @@ static void pair_start_end(struct pair *p, u32 side)
 		.max_rd_atomic = c->max_rd, .timeout = c->timeout,
 		.retry_cnt = c->retry_cnt, .rnr_retry = c->rnr_retry,
 		.window = c->window, .ack_every = c->ack_every,
+		.measure_rtt = c->ordered,
 	};
 	struct rxo_resp_cfg resp = {
 		.mtu = c->mtu, .dqpn = 0x100 + !side, .pkey = RXO_DEFAULT_PKEY,
-		.max_dest_rd_atomic = c->max_rd, .min_rnr_timer = 1,
+		.max_dest_rd_atomic = c->max_rd, .min_rnr_timer = c->rnr_timer ? c->rnr_timer : 1,
 		.access = 0xf,
 	};
 
@@ -172,6 +173,7 @@ void pair_init(struct pair *p, const struct pair_cfg *cfg,
 		me->recv_op = me->recv_tries = me->recv_done = 0;
 		me->recv_in_use = false;
 		me->placed = 0;
+		me->n_recv = me->n_recv_cqe = 0;
 		me->n_in = 0;
 		me->n_to = 0;
 	}
@@ -179,6 +181,8 @@ void pair_init(struct pair *p, const struct pair_cfg *cfg,
 	p->n_faults = 0;
 	p->now = 1000000;
 	p->n_packets = p->n_steps = p->n_acks = 0;
+	p->event = 0;
+	p->n_overtaken = 0;
 	p->rng = cfg->seed * 2 + 0x9e3779b97f4a7c15ull;
 	p->trace = getenv("PAIR_TRACE");
 	p->n_free = 0;
@@ -190,6 +194,8 @@ void pair_init(struct pair *p, const struct pair_cfg *cfg,
 	pair_fill(p, 1);
 	pair_start_end(p, 0);
 	pair_start_end(p, 1);
+	pair_order_start(p, 0);
+	pair_order_start(p, 1);
 }
 
 void pair_add_fault(struct pair *p, u64 nth, enum pair_fate fate, u32 arg)
@@ -209,6 +215,7 @@ static void pair_enqueue(struct pair *p, struct pair_end *to,
 	copy = p->free[--p->n_free];
 	memcpy(copy->b, pkt->b, pkt->len);
 	copy->len = pkt->len;
+	copy->event = pkt->event;
 	copy->due = behind ? to->n_to + behind : 0;
 	to->in[to->n_in++] = copy;
 }
@@ -260,6 +267,7 @@ static void pair_xmit(struct pair *p, u32 side, const struct rxo_pkt *pkt,
 	out.len += len + pkt->pad + RXO_ICRC_LEN;
 	T_EQ(out.len % 4, 0);
 	p->n_acks += pkt->opcode == RXO_OP_ACK;
+	pair_order_sent(p, &out);
 
 	fate = pair_fate(p, &arg);
 	pair_trace(p, side, pkt, len, fate);
@@ -374,6 +382,7 @@ static void pair_received(struct pair *p, u32 side,
 	me->recv_op++;
 	me->recv_done = me->recv_op;
 	me->recv_tries = 0;
+	pair_order_received(p, side);
 }
 
 /* --------------------------------------------------------------- execution */
@@ -383,9 +392,10 @@ static enum rxo_resp_result pair_take_recv(struct pair *p, u32 side)
 	struct pair_end *me = &p->end[side], *peer = &p->end[!side];
 
 	T_CHECK(!me->recv_in_use);
-	if (me->recv_tries++ < p->cfg.late)
+	if (me->recv_tries++ < p->cfg.late || !pair_order_may_take(p, side))
 		return RXO_RES_NO_RECV;
 	me->recv_in_use = true;
+	me->n_recv++;
 	while (me->recv_op < peer->n_ops &&
 	       !op_needs_recv(&peer->ops[me->recv_op]))
 		me->recv_op++;
@@ -479,6 +489,7 @@ static void pair_pop(struct pair *p, u32 side)
 		pair_completed(p, side, &done);
 		me->completed++;
 	}
+	pair_order_release(p, side);
 }
 
 static void pair_rx_response(struct pair *p, u32 side, const struct rxo_pkt *pkt,
@@ -488,6 +499,8 @@ static void pair_rx_response(struct pair *p, u32 side, const struct rxo_pkt *pkt
 	struct rxo_ack_act act;
 
 	rxo_ack_rx(&me->req, pkt, p->now, &act);
+	if (act.unexecuted)
+		rxo_order_nak(&me->order, pkt->psn, p->now);
 	if (act.kind == RXO_ACK_READ_DATA) {
 		u32 op = (u32)me->swqe[act.slot].wr_id;
 
@@ -513,10 +526,12 @@ static void pair_rx(struct pair *p, u32 side, const struct pair_packet *in)
 
 	T_EQ(rxo_wire_parse(in->b, in->len, in->len, &pkt), RXO_DROP_NONE);
 	T_EQ(pkt.dqpn, 0x100 + side);
+	p->event_rx = in->event;
 	if (rxo_opcode_info(pkt.opcode)->is_response)
 		pair_rx_response(p, side, &pkt, in->b + pkt.hdr_len);
 	else
 		pair_rx_request(p, side, &pkt, in->b + pkt.hdr_len);
+	pair_order_executed(p, side);
 	pair_invariants(p);
 }
 
@@ -526,7 +541,7 @@ static void pair_post(struct pair *p, u32 side)
 {
 	struct pair_end *me = &p->end[side];
 
-	while (me->posted < me->n_ops &&
+	while (me->posted < me->n_ops && pair_order_may_post(p, side) &&
 	       me->posted - me->completed < p->cfg.ahead &&
 	       rxo_req_has_room(&me->req)) {
 		const struct pair_op *op = &me->ops[me->posted];
@@ -627,11 +642,28 @@ static void pair_may_leave(const struct pair *p, const struct pair_end *me,
 		T_EQ(me->req.rd_out, 0);
 }
 
+static u32 pair_tx_probe(struct pair *p, u32 side)
+{
+	struct pair_end *me = &p->end[side];
+	struct rxo_req_act act;
+	u32 op;
+
+	if (!rxo_order_probe(&me->order, &me->req, p->now, &act))
+		return 0;
+	T_CHECK(!me->req.retry.waiting_rnr);
+	op = (u32)me->swqe[act.slot].wr_id;
+	pair_xmit(p, side, &act.pkt, me->local + me->off[op] + act.offset,
+		  act.len);
+	rxo_req_sent(&me->req, &act, RXO_SENT, p->now);
+	rxo_order_probed(&me->order, &me->req, p->now);
+	return 1;
+}
+
 static u32 pair_tx_req(struct pair *p, u32 side)
 {
 	struct pair_end *me = &p->end[side];
 	struct rxo_req_act act, again;
-	u32 n = 0;
+	u32 n = pair_tx_probe(p, side);
 
 	while (n < p->cfg.burst) {
 		u32 op;
@@ -681,10 +713,15 @@ static u32 pair_step(struct pair *p, bool force)
 
 static bool pair_expire(struct pair *p)
 {
-	u64 at = min(rxo_req_deadline(&p->end[0].req),
-		     rxo_req_deadline(&p->end[1].req));
+	u64 at = U64_MAX;
 	u32 side;
 
+	for (side = 0; side < 2; side++) {
+		const struct pair_end *me = &p->end[side];
+
+		at = min(at, rxo_req_deadline(&me->req));
+		at = min(at, rxo_order_deadline(&me->order, &me->req));
+	}
 	if (at == U64_MAX)
 		return false;
 	p->now = max(p->now, at);
@@ -764,6 +801,7 @@ void pair_check(const struct pair *p)
 		T_EQ(peer->atomics, n_atomics);
 		T_EQ(peer->word, word_before(me, side, me->n_ops));
 		T_EQ(peer->recv_done, n_recv);
+		T_EQ(peer->n_recv_cqe, peer->n_recv);
 		check_area(p, side, peer->target, op_touches_target);
 		check_area(p, side, peer->recv, op_is_send);
 	}

@@ -13,6 +13,7 @@
 #define PAIR_H
 
 #include "core/rxo_ack.h"
+#include "core/rxo_order.h"
 #include "core/rxo_req.h"
 #include "core/rxo_resp.h"
 
@@ -48,6 +49,13 @@ struct pair_cfg {
 	u32 ahead;		/* requests posted at a time */
 	u32 burst;		/* packets sent in one step */
 	u32 batch;		/* packets received in one step */
+	bool ordered;		/* ordered completions, checked by pair_order.c */
+	u64 overtaking;		/* of them */
+	u8 rnr_timer;		/* code, 0: 1, the shortest */
+	u32 credits;		/* receives posted at first, one more for each
+				 * that completes; 0: any number
+				 */
+	bool exchange;		/* end 1 answers each message, end 0 waits for it */
 	/* random faults, percent */
 	u32 loss, dup, delay, busy;
 	u64 seed;
@@ -63,6 +71,7 @@ struct pair_packet {
 	u8 b[RXO_MAX_HDR_LEN + RXO_MAX_MTU + RXO_ICRC_LEN];
 	u32 len;
 	u64 due;		/* not before so many packets were sent */
+	u64 event;		/* when it was sent, see pair.event */
 };
 
 struct pair_end {
@@ -83,6 +92,8 @@ struct pair_end {
 	u32 recv_tries;
 	bool recv_in_use;
 	u32 recv_done;
+	u32 n_recv;		/* receives taken */
+	u32 n_recv_cqe;		/* receives completed */
 	u64 placed;		/* SEND and WRITE bytes executed here */
 	u64 word;		/* what the peer's atomics work on */
 	u32 atomics;		/* executed here */
@@ -90,6 +101,12 @@ struct pair_end {
 	struct pair_packet *in[PAIR_LINK];
 	u32 n_in;
 	u64 n_to;		/* packets sent to this end */
+	/* Ordered completions. */
+	struct rxo_order order;
+	struct rxo_hold hold[PAIR_OPS];
+	u64 sent_at[PAIR_OPS];	/* of a receive in hold: event of its message */
+	u32 n_executed;		/* operations that the peer has executed */
+	u64 executed_at[PAIR_OPS];	/* event */
 };
 
 struct pair {
@@ -101,6 +118,9 @@ struct pair {
 	u64 n_packets;
 	u64 n_steps;
 	u64 n_acks;		/* ACK opcode packets sent */
+	u64 event;		/* counts what happens at either end */
+	u64 event_rx;		/* when the packet in hand was sent */
+	u32 n_overtaken;	/* requests not completed when they had to be */
 	u64 rng;
 	struct pair_packet pool[2 * PAIR_LINK];
 	struct pair_packet *free[2 * PAIR_LINK];
@@ -120,5 +140,19 @@ void pair_add_fault(struct pair *p, u64 nth, enum pair_fate fate, u32 arg);
 void pair_run(struct pair *p);
 /* All completed, bytes right, each packet executed once, nothing else touched. */
 void pair_check(const struct pair *p);
+
+/* ------------------------------------------------------ pair_order.c, for pair.c */
+
+void pair_order_start(struct pair *p, u32 side);
+/* A packet has been sent, or executed by @side. */
+void pair_order_sent(struct pair *p, struct pair_packet *pkt);
+void pair_order_executed(struct pair *p, u32 side);
+/* A receive of @side has ended: complete it or hold it. */
+void pair_order_received(struct pair *p, u32 side);
+/* Complete what need not be held any more. */
+void pair_order_release(struct pair *p, u32 side);
+/* May @side post another operation, take another receive? */
+bool pair_order_may_post(const struct pair *p, u32 side);
+bool pair_order_may_take(const struct pair *p, u32 side);
 
 #endif /* PAIR_H */

@@ -25,6 +25,17 @@ static const struct pair_cfg plain = {
 	.ahead = PAIR_OPS, .burst = 4, .batch = 4,
 };
 
+/* Here packets overtake each other by anything that these runs can take. */
+static const struct pair_cfg ordered = {
+	.mtu = 256, .window = 64, .ack_every = 8, .max_rd = 4, .timeout = 14,
+	.retry_cnt = 7, .rnr_retry = 7, .psn = { 100, 0x500000 },
+	.ahead = PAIR_OPS, .burst = 4, .batch = 4, .ordered = true,
+	.overtaking = 10000000,
+};
+
+/* Without and with ordered completions. */
+static const struct pair_cfg *const modes[] = { &plain, &ordered };
+
 struct workload {
 	const char *name;
 	const struct pair_op *ops[2];
@@ -162,58 +173,72 @@ static void set_up(const struct workload *w, const struct pair_cfg *base)
 	pair_init(&pair, &c, w->ops[0], w->n[0], w->ops[1], w->n[1]);
 }
 
-static u64 run_clean(const struct workload *w)
+static u64 run_clean(const struct workload *w, const struct pair_cfg *cfg)
 {
-	set_up(w, &plain);
+	set_up(w, cfg);
 	pair_run(&pair);
 	pair_check(&pair);
 	return pair.n_packets;
 }
 
 /* Without faults nothing is sent twice and no timer fires. */
+static void clean_run(const struct workload *w, const struct pair_cfg *cfg)
+{
+	size_t s;
+
+	run_clean(w, cfg);
+	for (s = 0; s < 2; s++) {
+		const struct pair_end *e = &pair.end[s];
+
+		T_EQ(e->req.n_timeout, 0);
+		T_EQ(e->req.n_implied_nak, 0);
+		if (w->late)
+			continue;
+		T_EQ(e->req.n_seq_nak, 0);
+		T_EQ(e->req.n_retransmit, 0);
+		T_EQ(e->order.n_probe, 0);
+		T_EQ(e->resp.n_dup, 0);
+		T_EQ(e->resp.n_seq_nak, 0);
+	}
+}
+
 T_TEST(pair__clean_runs_repeat_nothing)
 {
-	size_t i, s;
+	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(workloads); i++) {
 		t_context("workload '%s'", workloads[i].name);
-		run_clean(&workloads[i]);
-		for (s = 0; s < 2; s++) {
-			const struct pair_end *e = &pair.end[s];
+		clean_run(&workloads[i], &plain);
+		clean_run(&workloads[i], &ordered);
+	}
+}
 
-			T_EQ(e->req.n_timeout, 0);
-			T_EQ(e->req.n_implied_nak, 0);
-			if (workloads[i].late)
-				continue;
-			T_EQ(e->req.n_seq_nak, 0);
-			T_EQ(e->req.n_retransmit, 0);
-			T_EQ(e->resp.n_dup, 0);
-			T_EQ(e->resp.n_seq_nak, 0);
-		}
+static void sweep_one(const struct workload *w, const struct pair_cfg *cfg,
+		      enum pair_fate fate, u32 arg)
+{
+	u64 nth, clean = run_clean(w, cfg);
+
+	for (nth = 0; nth < clean; nth++) {
+		t_context("workload '%s', %s, packet %llu", w->name,
+			  cfg->ordered ? "ordered" : "plain", nth);
+		set_up(w, cfg);
+		pair_add_fault(&pair, nth, fate, arg);
+		pair_run(&pair);
+		pair_check(&pair);
+		/* One fault: at most one time-out, and no storm. */
+		T_CHECK(pair.end[0].req.n_timeout +
+			pair.end[1].req.n_timeout <= 1);
+		T_CHECK(pair.n_packets <= 3 * clean + 20);
 	}
 }
 
 static void sweep(enum pair_fate fate, u32 arg)
 {
-	u64 nth, clean;
-	size_t i;
+	size_t i, m;
 
-	for (i = 0; i < ARRAY_SIZE(workloads); i++) {
-		const struct workload *w = &workloads[i];
-
-		clean = run_clean(w);
-		for (nth = 0; nth < clean; nth++) {
-			t_context("workload '%s', packet %llu", w->name, nth);
-			set_up(w, &plain);
-			pair_add_fault(&pair, nth, fate, arg);
-			pair_run(&pair);
-			pair_check(&pair);
-			/* One fault: at most one time-out, and no storm. */
-			T_CHECK(pair.end[0].req.n_timeout +
-				pair.end[1].req.n_timeout <= 1);
-			T_CHECK(pair.n_packets <= 3 * clean + 20);
-		}
-	}
+	for (i = 0; i < ARRAY_SIZE(workloads); i++)
+		for (m = 0; m < ARRAY_SIZE(modes); m++)
+			sweep_one(&workloads[i], modes[m], fate, arg);
 }
 
 T_TEST(pair__every_packet_lost)
@@ -242,12 +267,12 @@ T_TEST(pair__two_packets_lost)
 	size_t i, d;
 
 	for (i = 0; i < ARRAY_SIZE(workloads); i++) {
-		clean = run_clean(&workloads[i]);
+		clean = run_clean(&workloads[i], &ordered);
 		for (nth = 0; nth < clean; nth++)
 			for (d = 0; d < ARRAY_SIZE(distance); d++) {
 				t_context("workload '%s', packets %llu, +%u",
 					  workloads[i].name, nth, distance[d]);
-				set_up(&workloads[i], &plain);
+				set_up(&workloads[i], &ordered);
 				pair_add_fault(&pair, nth, PAIR_DROP, 0);
 				pair_add_fault(&pair, nth + distance[d],
 					       PAIR_DROP, 0);
@@ -264,12 +289,12 @@ T_TEST(pair__loss_and_duplicate)
 	u32 d;
 
 	for (i = 0; i < ARRAY_SIZE(workloads); i++) {
-		clean = run_clean(&workloads[i]);
+		clean = run_clean(&workloads[i], &ordered);
 		for (nth = 0; nth < clean; nth++)
 			for (d = 1; d < 4; d++) {
 				t_context("workload '%s', packet %llu, %u",
 					  workloads[i].name, nth, d);
-				set_up(&workloads[i], &plain);
+				set_up(&workloads[i], &ordered);
 				pair_add_fault(&pair, nth, PAIR_DROP, 0);
 				pair_add_fault(&pair, nth + d, PAIR_DUP, 4);
 				pair_run(&pair);
@@ -284,11 +309,12 @@ T_TEST(pair__loss_and_duplicate)
  */
 T_TEST(pair__random_faults)
 {
-	struct pair_cfg c = plain;
+	struct pair_cfg c = ordered;
 	size_t i;
 
 	for (c.seed = 1; c.seed <= 60; c.seed++)
 		for (i = 0; i < ARRAY_SIZE(workloads); i++) {
+			c.ordered = c.seed % 2;
 			c.loss = c.seed % 4 * 3;
 			c.dup = c.seed % 5 * 2;
 			c.delay = c.seed % 3 * 4;
@@ -309,7 +335,7 @@ T_TEST(pair__acks_are_coalesced)
 		.batch = 32,
 	};
 
-	run_clean(&w);
+	run_clean(&w, &plain);
 	T_EQ(pair.n_acks, 1);
 }
 
@@ -318,7 +344,7 @@ T_TEST(pair__rnr_forever)
 {
 	static const struct workload w = { .name = "", OPS(one_send), .late = 500 };
 
-	run_clean(&w);
+	run_clean(&w, &plain);
 	T_EQ(pair.end[0].req.n_rnr, 500);
 	T_EQ(pair.n_packets, 2 * 501);
 	T_CHECK(pair.now >= 500 * 10000);

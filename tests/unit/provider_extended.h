@@ -754,6 +754,72 @@ static void test_builders(void)
 	tear_down();
 }
 
+/* ------------------------------------------------------- ordered completions */
+
+static void create_ordered(const struct rxodv_qp_init_attr *ours, uint32_t flags)
+{
+	struct ibv_qp_init_attr_ex attr = qpx_attr(0, 0);
+	struct ibv_qp *qp;
+
+	kernel.qp_flags = 99;
+	qp = rxodv_create_qp(t.ctx, &attr, ours);
+	CHECK(qp && kernel.qp_flags == flags && !ibv_destroy_qp(qp));
+	CHECK(attr.cap.max_inline_data == MAX_INLINE);
+}
+
+static void refuse_ordered(struct rxodv_qp_init_attr ours)
+{
+	struct ibv_qp_init_attr_ex attr = qpx_attr(0, 0);
+
+	errno = 0;
+	CHECK(!rxodv_create_qp(t.ctx, &attr, &ours) && errno == EOPNOTSUPP);
+}
+
+static void test_create_ordered(void)
+{
+	const uint32_t ordered = RXE_ORDERED_CREATE_QP_ORDERED_COMPLETIONS;
+	struct ibv_qp_init_attr_ex attr;
+	struct rxodv_qp_init_attr ours = {};
+	struct verbs_device other = {};
+	struct ibv_device *device;
+
+	set_up();
+	CHECK(kernel.qp_flags == 0);
+	create_ordered(NULL, 0);
+	create_ordered(&ours, 0);
+	ours.create_flags = RXODV_QP_CREATE_ORDERED_COMPLETIONS;
+	create_ordered(&ours, 0);		/* not said to be valid */
+	ours.comp_mask = RXODV_QP_INIT_ATTR_MASK_CREATE_FLAGS;
+	create_ordered(&ours, ordered);
+	ours.create_flags |= 1U << 31;
+	refuse_ordered(ours);
+	ours.create_flags = 0;
+	create_ordered(&ours, 0);
+	ours.comp_mask |= 1ULL << 63;
+	refuse_ordered(ours);
+
+	/* Of the rest everything that ibv_create_qp_ex() says holds. */
+	attr = qpx_attr(IBV_QP_INIT_ATTR_MAX_TSO_HEADER, 0);
+	CHECK(!rxodv_create_qp(t.ctx, &attr, NULL) && errno == EOPNOTSUPP);
+	device = t.ctx->device;
+	t.ctx->device = &other.device;
+	attr = qpx_attr(0, 0);
+	errno = 0;
+	CHECK(!rxodv_create_qp(t.ctx, &attr, NULL) && errno == EOPNOTSUPP);
+	t.ctx->device = device;
+
+	/* Programs that know nothing of it. */
+	CHECK(!setenv("RXE_ORDERED_COMPLETIONS", "1", 1));
+	CHECK(!ibv_destroy_qp(t.qp));
+	t.qp = ibv_create_qp(t.pd, &t.attr);
+	CHECK(t.qp && kernel.qp_flags == ordered);
+	create_ordered(NULL, ordered);
+	CHECK(!setenv("RXE_ORDERED_COMPLETIONS", "0", 1));
+	create_ordered(NULL, 0);
+	CHECK(!unsetenv("RXE_ORDERED_COMPLETIONS"));
+	tear_down();
+}
+
 static void test_extended(void)
 {
 	/* A lock too many hangs. */
@@ -763,6 +829,7 @@ static void test_extended(void)
 	test_poll_ex_lock();
 	test_poll_mixed();
 	test_create_qp_ex();
+	test_create_ordered();
 	test_builders_same_bytes();
 	test_builders();
 }

@@ -50,6 +50,7 @@ static struct {
 	int doorbell_errno;		/* 0: works */
 	int gone;			/* everything answers EIO */
 	uint32_t cq_entries;		/* tell this, sense or nonsense */
+	uint32_t qp_flags;		/* of the last QP created */
 } kernel;
 
 /*
@@ -151,7 +152,8 @@ static int create_qp(struct ib_uverbs_ioctl_hdr *h)
 	uint32_t qpn = 0x123;
 
 	copy_in(h, UVERBS_ATTR_UHW_IN, &cmd, sizeof(cmd));
-	CHECK(!cmd.comp_mask && !cmd.flags);
+	CHECK(!cmd.comp_mask);
+	kernel.qp_flags = cmd.flags;
 	find(h, UVERBS_ATTR_CREATE_QP_HANDLE)->data = QP_HANDLE;
 	copy_out(h, UVERBS_ATTR_CREATE_QP_RESP_CAP, &cap, sizeof(cap));
 	copy_out(h, UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, &qpn, sizeof(qpn));

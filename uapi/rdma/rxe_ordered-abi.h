@@ -195,9 +195,17 @@ struct rxe_ordered_rqe {
 
 /* ----------------------------------------------------------- queue pair */
 
+enum rxe_ordered_create_qp_flags {
+	/*
+	 * A receive completes only after all requests of this QP that the peer
+	 * had executed before it sent the message. Time-out 0 is refused.
+	 */
+	RXE_ORDERED_CREATE_QP_ORDERED_COMPLETIONS = 1 << 0,
+};
+
 struct rxe_ordered_create_qp_cmd {
 	__u32 comp_mask;	/* 0 */
-	__u32 flags;		/* 0 */
+	__u32 flags;		/* enum rxe_ordered_create_qp_flags */
 };
 
 struct rxe_ordered_create_qp_resp {
