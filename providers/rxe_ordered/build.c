@@ -94,6 +94,24 @@ static void rxo_wr_rdma_read(struct ibv_qp_ex *qpx, uint32_t rkey,
 	rxo_wr_open_rdma(qpx, IBV_WR_RDMA_READ, rkey, remote_addr);
 }
 
+static void rxo_wr_atomic_cmp_swp(struct ibv_qp_ex *qpx, uint32_t rkey,
+				  uint64_t remote_addr, uint64_t compare,
+				  uint64_t swap)
+{
+	struct rxo_send *send = rxo_wr_open_rdma(qpx, IBV_WR_ATOMIC_CMP_AND_SWP,
+						 rkey, remote_addr);
+
+	send->compare_add = compare;
+	send->swap = swap;
+}
+
+static void rxo_wr_atomic_fetch_add(struct ibv_qp_ex *qpx, uint32_t rkey,
+				    uint64_t remote_addr, uint64_t add)
+{
+	rxo_wr_open_rdma(qpx, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey,
+			 remote_addr)->compare_add = add;
+}
+
 /* -------------------------------------------------------------------- data */
 
 /* The lists are the caller's and end with the call, so the entry is written. */
@@ -198,7 +216,9 @@ bool rxo_builders_supported(uint64_t send_ops)
 			      IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 			      IBV_QP_EX_WITH_SEND |
 			      IBV_QP_EX_WITH_SEND_WITH_IMM |
-			      IBV_QP_EX_WITH_RDMA_READ;
+			      IBV_QP_EX_WITH_RDMA_READ |
+			      IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+			      IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 
 	return !(send_ops & ~ours);
 }
@@ -257,5 +277,9 @@ int rxo_builders_init(struct rxo_qp *qp, uint64_t send_ops)
 		qpx->wr_rdma_write_imm = rxo_wr_rdma_write_imm;
 	if (send_ops & IBV_QP_EX_WITH_RDMA_READ)
 		qpx->wr_rdma_read = rxo_wr_rdma_read;
+	if (send_ops & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP)
+		qpx->wr_atomic_cmp_swp = rxo_wr_atomic_cmp_swp;
+	if (send_ops & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+		qpx->wr_atomic_fetch_add = rxo_wr_atomic_fetch_add;
 	return 0;
 }

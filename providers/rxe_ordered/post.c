@@ -19,6 +19,8 @@
 
 /* The longest message of the transport. */
 #define RXO_MAX_MSG	(1U << 31)
+/* Bytes that an atomic works on, and that its result has. */
+#define RXO_ATOMIC_LEN	8
 
 #define RXO_SEND_FLAGS                                                         \
 	(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED |             \
@@ -161,9 +163,9 @@ static int rxo_check_opcode(enum ibv_wr_opcode opcode)
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
 	case IBV_WR_RDMA_READ:
-		return 0;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return 0;
 	case IBV_WR_LOCAL_INV:
 	case IBV_WR_BIND_MW:
 	case IBV_WR_SEND_WITH_INV:
@@ -173,6 +175,12 @@ static int rxo_check_opcode(enum ibv_wr_opcode opcode)
 	default:
 		return EINVAL;
 	}
+}
+
+static bool rxo_is_atomic(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
 static int rxo_check_send(const struct rxo_qp *qp, const struct rxo_send *send,
@@ -189,11 +197,17 @@ static int rxo_check_send(const struct rxo_qp *qp, const struct rxo_send *send,
 
 	if (send->flags & IBV_SEND_INLINE) {
 		/* There is nothing to inline into a request for data. */
-		if (send->opcode == IBV_WR_RDMA_READ)
+		if (send->opcode == IBV_WR_RDMA_READ ||
+		    rxo_is_atomic(send->opcode))
 			return EINVAL;
 		max_length = qp->max_inline;
 	}
-	return rxo_check_data(&send->data, qp->sq.max_sge, max_length, length);
+	err = rxo_check_data(&send->data, qp->sq.max_sge, max_length, length);
+	if (err)
+		return err;
+	/* The result of an atomic fits the list exactly. */
+	return rxo_is_atomic(send->opcode) && *length != RXO_ATOMIC_LEN ?
+		       EINVAL : 0;
 }
 
 /* ----------------------------------------------------------------- entries */
@@ -239,6 +253,10 @@ static void rxo_write_sqe(const struct rxo_qp *qp, const struct rxo_send *send,
 		sqe->remote_addr = send->remote_addr;
 		sqe->rkey = send->rkey;
 	}
+	if (rxo_is_atomic(send->opcode))
+		sqe->compare_add = send->compare_add;
+	if (send->opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+		sqe->swap = send->swap;
 	if (is_inline)
 		rxo_write_inline(&send->data, (unsigned char *)(sqe + 1));
 	else
@@ -332,6 +350,12 @@ static int rxo_put_wr(struct rxo_qp *qp, uint32_t idx,
 		.data = { .sg = wr->sg_list, .num = wr->num_sge },
 	};
 
+	if (rxo_is_atomic(wr->opcode)) {
+		send.remote_addr = wr->wr.atomic.remote_addr;
+		send.rkey = wr->wr.atomic.rkey;
+		send.compare_add = wr->wr.atomic.compare_add;
+		send.swap = wr->wr.atomic.swap;
+	}
 	return rxo_send_put(qp, idx, &send);
 }
 

@@ -87,6 +87,8 @@ struct rxo_data {
 struct rxo_send {
 	uint64_t wr_id;
 	uint64_t remote_addr;
+	uint64_t compare_add;		/* atomics */
+	uint64_t swap;			/* compare and swap */
 	enum ibv_wr_opcode opcode;
 	unsigned int flags;		/* enum ibv_send_flags */
 	uint32_t rkey;

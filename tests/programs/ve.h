@@ -13,8 +13,8 @@
  * @end: requester
  * @opcode: operation
  * @sge: local memory, or NULL for none
- * @remote_addr: for RDMA
- * @rkey: for RDMA
+ * @remote_addr: for RDMA and atomics
+ * @rkey: for RDMA and atomics
  */
 void ve_post(struct t_end *end, enum ibv_wr_opcode opcode, struct ibv_sge *sge,
 	     uint64_t remote_addr, uint32_t rkey);

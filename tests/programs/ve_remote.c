@@ -22,6 +22,8 @@ enum key {
 	KEY_WRONG_INDEX,
 	KEY_OTHER_PD,
 	KEY_NO_ACCESS,		/* a region without remote rights */
+	KEY_NO_ATOMIC,		/* a region with all others */
+	KEY_SHORT,		/* a region that ends 4 bytes early */
 	KEY_GONE,		/* a region that has been deregistered */
 };
 
@@ -36,8 +38,9 @@ struct refusal {
 	int qp_access;
 };
 
-#define ALL	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+#define RDMA	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 		 IBV_ACCESS_REMOTE_READ)
+#define ALL	(RDMA | IBV_ACCESS_REMOTE_ATOMIC)
 
 static const struct refusal refusals[] = {
 	{ "rkey with a wrong low byte", KEY_WRONG_VARIANT, 0, 64, ALL },
@@ -54,6 +57,22 @@ static const struct refusal refusals[] = {
 	{ "wraps around 2^64", KEY_RIGHT, INT64_MIN, MEM, ALL },
 };
 
+static const struct refusal atomic_refusals[] = {
+	{ "rkey with a wrong low byte", KEY_WRONG_VARIANT, 0, 8, ALL },
+	{ "rkey of another PD", KEY_OTHER_PD, 0, 8, ALL },
+	{ "region without remote access", KEY_NO_ACCESS, 0, 8, ALL },
+	{ "region without atomic access", KEY_NO_ATOMIC, 0, 8, ALL },
+	{ "region that is gone", KEY_GONE, 0, 8, ALL },
+	{ "QP without atomic access", KEY_RIGHT, 0, 8, RDMA },
+	{ "before the region", KEY_RIGHT, -8, 8, ALL },
+	{ "at the end", KEY_RIGHT, MEM, 8, ALL },
+	{ "across the end", KEY_SHORT, MEM - 8, 8, ALL },
+	{ "wraps around 2^64", KEY_RIGHT, INT64_MIN, 8, ALL },
+	{ "misaligned by 1", KEY_RIGHT, 1, 8, ALL },
+	{ "misaligned by 4", KEY_RIGHT, 12, 8, ALL },
+	{ "misaligned across pages", KEY_RIGHT, 4092, 8, ALL },
+};
+
 struct target {
 	struct t_link link;
 	unsigned char *area;
@@ -64,12 +83,14 @@ struct target {
 static uint32_t register_target(struct target *t, enum key key)
 {
 	struct ibv_pd *pd = t->link.b.port->pd;
-	int access = key == KEY_NO_ACCESS ? IBV_ACCESS_LOCAL_WRITE : ALL;
+	int access = key == KEY_NO_ACCESS ? IBV_ACCESS_LOCAL_WRITE :
+		     key == KEY_NO_ATOMIC ? RDMA : ALL;
+	size_t length = key == KEY_SHORT ? MEM - 4 : MEM;
 	uint32_t rkey;
 
 	if (key == KEY_OTHER_PD)
 		pd = t->other_pd = ibv_alloc_pd(t->link.b.port->ctx);
-	t->mr = pd ? ibv_reg_mr(pd, t->area + MEM, MEM, access) : NULL;
+	t->mr = pd ? ibv_reg_mr(pd, t->area + MEM, length, access) : NULL;
 	if (!t->mr)
 		t_fatal("cannot register memory: %s", strerror(errno));
 	rkey = t->mr->rkey;
@@ -125,6 +146,12 @@ static unsigned int changed(const unsigned char *p, uint32_t n, int fill)
 	return count;
 }
 
+/* Is the request itself wrong, not the access? */
+static bool is_invalid(const struct refusal *r, enum ibv_wr_opcode opcode)
+{
+	return opcode > IBV_WR_RDMA_READ && r->start % 8;
+}
+
 static void refuse_one(const struct refusal *r, enum ibv_wr_opcode opcode,
 		       const char *verb)
 {
@@ -143,8 +170,13 @@ static void refuse_one(const struct refusal *r, enum ibv_wr_opcode opcode,
 	if (opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		t_recv(&t.link.b, 1);
 	ve_post(&t.link.a, opcode, &sge, addr, rkey);
-	t_wait_status(t.link.a.scq, IBV_WC_REM_ACCESS_ERR, what);
-	ve_expect_event(&t.link.b, IBV_EVENT_QP_ACCESS_ERR, what);
+	if (is_invalid(r, opcode)) {
+		t_wait_status(t.link.a.scq, IBV_WC_REM_INV_REQ_ERR, what);
+		ve_expect_event(&t.link.b, IBV_EVENT_QP_REQ_ERR, what);
+	} else {
+		t_wait_status(t.link.a.scq, IBV_WC_REM_ACCESS_ERR, what);
+		ve_expect_event(&t.link.b, IBV_EVENT_QP_ACCESS_ERR, what);
+	}
 	ve_expect_state(&t.link.a, IBV_QPS_ERR, what);
 	ve_expect_state(&t.link.b, IBV_QPS_ERR, what);
 	t_is(changed(t.area, AREA, VE_FILL), 0, "%s: remote bytes changed", what);
@@ -162,6 +194,13 @@ static void test_refusals(void)
 		refuse_one(&refusals[i], IBV_WR_RDMA_READ, "READ");
 	}
 	refuse_one(&refusals[0], IBV_WR_RDMA_WRITE_WITH_IMM, "WRITE_WITH_IMM");
+	for (i = 0; i < sizeof(atomic_refusals) / sizeof(atomic_refusals[0]);
+	     i++) {
+		refuse_one(&atomic_refusals[i], IBV_WR_ATOMIC_CMP_AND_SWP,
+			   "CMP_AND_SWP");
+		refuse_one(&atomic_refusals[i], IBV_WR_ATOMIC_FETCH_AND_ADD,
+			   "FETCH_AND_ADD");
+	}
 }
 
 /* The whole region, and its first and last byte, are within reach. */
@@ -244,14 +283,16 @@ static void test_zero_length(void)
 	t_link_close(&l);
 }
 
-/* More READs at a time than the responder has agreed to: here none at all. */
-static void test_too_many_reads(void)
+/* More at a time than the responder has agreed to: here none at all. */
+static void test_too_many_reads(enum ibv_wr_opcode opcode)
 {
 	struct t_config config = { .unconnected = true };
 	struct pair_conn conn;
 	struct ibv_sge sge;
 	struct t_link l;
 
+	pair_conn_init(&config.conn, &t_port[0], &t_port[1]);
+	config.conn.access = ALL;
 	t_link_open(&l, &config);
 	conn = l.conn;
 	if (pair_to_init(l.a.qp, &conn) || pair_to_init(l.b.qp, &conn) ||
@@ -262,11 +303,11 @@ static void test_too_many_reads(void)
 	if (pair_to_rtr(l.b.qp, l.b.port, l.a.port, l.a.qp->qp_num, &conn) ||
 	    pair_to_rts(l.b.qp, &conn))
 		t_fatal("cannot connect");
-	sge = ve_sge(&l.a, 0, 64);
-	ve_post(&l.a, IBV_WR_RDMA_READ, &sge, (uintptr_t)l.b.mem, l.b.mr->rkey);
+	sge = ve_sge(&l.a, 0, 8);
+	ve_post(&l.a, opcode, &sge, (uintptr_t)l.b.mem, l.b.mr->rkey);
 	t_wait_status(l.a.scq, IBV_WC_REM_INV_REQ_ERR,
-		      "a READ more than the responder allows");
-	ve_expect_event(&l.b, IBV_EVENT_QP_REQ_ERR, "a READ too many");
+		      "a READ or atomic more than the responder allows");
+	ve_expect_event(&l.b, IBV_EVENT_QP_REQ_ERR, "one too many");
 	t_link_close(&l);
 	ve_drop_events();
 }
@@ -332,7 +373,8 @@ void ve_remote(void)
 	test_bounds_allowed();
 	test_iova_near_wrap();
 	test_zero_length();
-	test_too_many_reads();
+	test_too_many_reads(IBV_WR_RDMA_READ);
+	test_too_many_reads(IBV_WR_ATOMIC_FETCH_AND_ADD);
 	for (i = 0; i < 10; i++)
 		test_deregister_under_fire();
 }

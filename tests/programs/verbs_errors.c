@@ -19,7 +19,15 @@ void ve_post(struct t_end *end, enum ibv_wr_opcode opcode, struct ibv_sge *sge,
 		.num_sge = sge ? 1 : 0,
 		.wr.rdma = { remote_addr, rkey },
 	};
-	int err = t_post_send(end, &wr);
+	int err;
+
+	if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	    opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.compare_add = 1;
+		wr.wr.atomic.swap = 2;
+		wr.wr.atomic.rkey = rkey;
+	}
+	err = t_post_send(end, &wr);
 
 	if (err)
 		t_fatal("cannot post %d: %s", opcode, strerror(err));

@@ -12,7 +12,8 @@
 #define RC_OPS                                                                 \
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |      \
 	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |                  \
-	 IBV_QP_EX_WITH_RDMA_READ)
+	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |        \
+	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
 static struct ibv_poll_cq_attr no_attr;
 
@@ -436,7 +437,8 @@ static void test_create_qp_ex(void)
 		qpx = create_qpx(IBV_QP_EX_WITH_SEND, 0);
 		CHECK(qpx->wr_start && qpx->wr_send && !qpx->wr_send_imm &&
 		      !qpx->wr_rdma_write && !qpx->wr_rdma_write_imm &&
-		      !qpx->wr_rdma_read && !qpx->wr_send_inv);
+		      !qpx->wr_rdma_read && !qpx->wr_send_inv &&
+		      !qpx->wr_atomic_cmp_swp && !qpx->wr_atomic_fetch_add);
 		/* What a longer struct has there is an operation we lack. */
 		if (qp_ex_growth)
 			CHECK(!*(void **)(&qpx->wr_atomic_write + 1));
@@ -471,6 +473,17 @@ static void build(struct ibv_qp_ex *qpx, const struct ibv_send_wr *wr)
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		ibv_wr_rdma_write_imm(qpx, wr->wr.rdma.rkey,
 				      wr->wr.rdma.remote_addr, wr->imm_data);
+		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		ibv_wr_atomic_cmp_swp(qpx, wr->wr.atomic.rkey,
+				      wr->wr.atomic.remote_addr,
+				      wr->wr.atomic.compare_add,
+				      wr->wr.atomic.swap);
+		break;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		ibv_wr_atomic_fetch_add(qpx, wr->wr.atomic.rkey,
+					wr->wr.atomic.remote_addr,
+					wr->wr.atomic.compare_add);
 		break;
 	default:
 		ibv_wr_rdma_read(qpx, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
@@ -517,16 +530,17 @@ static void random_wr(struct ibv_send_wr *wr, struct ibv_sge *sg, char *data)
 	static const enum ibv_wr_opcode ops[] = {
 		IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE,
 		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
+		IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD,
 	};
 	int i;
 
 	*wr = (struct ibv_send_wr){
-		.wr_id = prng(), .sg_list = sg, .opcode = ops[prng() % 5],
+		.wr_id = prng(), .sg_list = sg, .opcode = ops[prng() % 7],
 		.num_sge = (int)(prng() % (MAX_SGE + 1)), .imm_data = prng(),
 		.send_flags = prng() % 8,
 		.wr.rdma = { .remote_addr = prng(), .rkey = prng() },
 	};
-	if (wr->opcode != IBV_WR_RDMA_READ && prng() % 2)
+	if (wr->opcode < IBV_WR_RDMA_READ && prng() % 2)
 		wr->send_flags |= IBV_SEND_INLINE;
 	for (i = 0; i < wr->num_sge; i++)
 		sg[i] = (struct ibv_sge){
@@ -535,6 +549,14 @@ static void random_wr(struct ibv_send_wr *wr, struct ibv_sge *sg, char *data)
 					       0,
 			.lkey = prng(),
 		};
+	if (wr->opcode <= IBV_WR_RDMA_READ)
+		return;
+	wr->num_sge = 1;
+	sg[0].length = 8;
+	wr->wr.atomic.remote_addr = prng();
+	wr->wr.atomic.compare_add = (uint64_t)prng() << 32 | prng();
+	wr->wr.atomic.swap = (uint64_t)prng() << 32 | prng();
+	wr->wr.atomic.rkey = prng();
 }
 
 /* A chain by ibv_post_send() and by a session: the same bytes in the whole ring. */
@@ -655,6 +677,19 @@ static void test_builders_bad_data(struct ibv_qp_ex *qpx)
 	starts(qpx);
 	ibv_wr_rdma_read(qpx, 1, 2);
 	ibv_wr_set_inline_data(qpx, data, 1);
+	fails(qpx, EINVAL);
+
+	/* The result of an atomic has 8 bytes. */
+	starts(qpx);
+	ibv_wr_atomic_fetch_add(qpx, 1, 8, 1);
+	ibv_wr_set_inline_data(qpx, data, 8);
+	fails(qpx, EINVAL);
+	starts(qpx);
+	ibv_wr_atomic_cmp_swp(qpx, 1, 8, 1, 2);
+	ibv_wr_set_sge(qpx, 1, 2, 9);
+	fails(qpx, EINVAL);
+	starts(qpx);
+	ibv_wr_atomic_fetch_add(qpx, 1, 8, 1);
 	fails(qpx, EINVAL);
 }
 

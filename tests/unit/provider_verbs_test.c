@@ -196,6 +196,53 @@ static void test_post_send_good(void)
 	tear_down();
 }
 
+/* Operands where the ABI wants them, and zeros where it wants zeros. */
+static void test_post_atomic(void)
+{
+	struct ibv_sge sg[2] = {
+		{ .addr = 0x1000, .length = 8, .lkey = 6 },
+		{ .addr = 0x2000, .length = 1, .lkey = 6 },
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = sg, .num_sge = 1,
+		.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+		.wr.atomic = {
+			.remote_addr = 0x1234567890, .rkey = 0x99,
+			.compare_add = 0x1112131415161718,
+			.swap = 0x2122232425262728,
+		},
+	};
+
+	t.attr.sq_sig_all = 0;
+	set_up();
+	set_state(IBV_QPS_RTS);
+	CHECK(!ibv_post_send(t.qp, &wr, &bad));
+	wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	CHECK(!ibv_post_send(t.qp, &wr, &bad));
+	CHECK(sqe(0)->opcode == RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP &&
+	      sqe(0)->remote_addr == 0x1234567890 && sqe(0)->rkey == 0x99 &&
+	      sqe(0)->compare_add == 0x1112131415161718 &&
+	      sqe(0)->swap == 0x2122232425262728 && !sqe(0)->reserved &&
+	      sqe(0)->num_sge == 1);
+	CHECK(!memcmp(sqe(0) + 1, sg, sizeof(sg[0])));
+	CHECK(sqe(1)->opcode == RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD &&
+	      sqe(1)->compare_add == 0x1112131415161718 && !sqe(1)->swap);
+
+	/* The result has 8 bytes, and nothing is sent that could be inline. */
+	wr.num_sge = 0;
+	refuse(&wr, EINVAL);
+	wr.num_sge = 2;
+	refuse(&wr, EINVAL);
+	sg[0].length = 7;
+	CHECK(!ibv_post_send(t.qp, &wr, &bad));
+	wr.num_sge = 1;
+	refuse(&wr, EINVAL);
+	sg[0].length = 8;
+	wr.send_flags = IBV_SEND_INLINE;
+	refuse(&wr, EINVAL);
+	tear_down();
+}
+
 static void test_post_recv(void)
 {
 	struct ibv_sge sg[MAX_SGE + 1] = { { .addr = 1, .length = 2, .lkey = 3 } };
@@ -327,6 +374,7 @@ int main(void)
 	test_queries();
 	test_post_send_bad();
 	test_post_send_good();
+	test_post_atomic();
 	test_post_recv();
 	test_poll();
 	test_foreign();

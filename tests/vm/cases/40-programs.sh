@@ -35,6 +35,14 @@ case_program_data_integrity_ipv6() {
 }
 timeout_program_data_integrity_ipv6=120
 
+# What atomics do, and who may work on one word at the same time.
+case_program_atomics() {
+	need_own_driver
+	topo_pair
+	program atomics 100
+}
+timeout_program_atomics=120
+
 # ---- the verb ---------------------------------------------------------------------
 
 case_program_verb_invariants_library() {

@@ -113,3 +113,19 @@ case_loss_blackout() {
 sent_packets() {
 	[ "$(counter "$DEV_A" tx_packets)" -gt 100 ]
 }
+
+# Every lost request is sent again and every lost result answered again, from what was
+# saved: 4 x 10,000 additions on one counter are 40,000, and no answer comes twice.
+timeout_loss_atomics=280
+case_loss_atomics() {
+	local path=$RXO_BUILD/tests/atomics
+	need_own_driver
+	need_file "$path"
+	topo_pair
+	netem loss 2%
+	in_a timeout -k 2 260 "$path" --dev-a "$DEV_A" --dev-b "$DEV_B" \
+		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" \
+		--gid-b "$(gid_index "$DEV_B" "$IP4_B")" --threads 4 --completions 10000
+	counters
+	[ "$(counter "$DEV_B" duplicate_requests)" -gt 0 ] || fail "no answer was lost, so nothing was shown"
+}
