@@ -572,6 +572,6 @@ int rxo_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 
 int rxo_qp_doorbell(struct ib_qp *ibqp)
 {
-	rxo_run_kick(rxo_qp_of(ibqp), RXO_RUN_SQ);
+	rxo_run_ring(rxo_qp_of(ibqp));
 	return 0;
 }

@@ -30,11 +30,12 @@
 /* Bits of qp->run. */
 enum rxo_run {
 	RXO_RUN_OWNED = 1 << 0,
-	RXO_RUN_SQ = 1 << 1,	/* look at the rings */
+	RXO_RUN_SQ = 1 << 1,	/* look at the send ring */
 	RXO_RUN_RX = 1 << 2,	/* look at the receive queue */
 	RXO_RUN_TIMER = 1 << 3,	/* the timer has fired */
 	RXO_RUN_CTL = 1 << 4,	/* a process waits to be made the owner */
 	RXO_RUN_MORE = 1 << 5,	/* the owner left work behind for itself */
+	RXO_RUN_WANT = 1 << 6,	/* a doorbell waits to be made the owner */
 };
 
 #define RXO_RUN_WORK (RXO_RUN_SQ | RXO_RUN_RX | RXO_RUN_TIMER | RXO_RUN_MORE)
@@ -53,6 +54,10 @@ enum rxo_run {
 /* Steps before the owner moves to the workqueue. */
 #define RXO_STEPS_SOFTIRQ	4
 #define RXO_STEPS_PROCESS	16
+/* How long a doorbell waits to run its request itself; a step takes less. */
+#define RXO_WANT_NS		(10 * NSEC_PER_USEC)
+/* ... and with how many in the ring at most. */
+#define RXO_WANT_REQUESTS	2
 #define RXO_CQE_BATCH		32
 
 /* A ring of work requests that the process writes. Owner. */
@@ -164,6 +169,8 @@ void rxo_run_init(struct rxo_qp *qp);
  * interrupts on.
  */
 void rxo_run_kick(struct rxo_qp *qp, int bits);
+/* The doorbell: there are new requests in the send ring. Process context. */
+void rxo_run_ring(struct rxo_qp *qp);
 /* A packet for this QP, as rx.c queues it. Softirq. */
 void rxo_run_rx(struct rxo_qp *qp, struct sk_buff *skb);
 /*
@@ -177,8 +184,10 @@ void rxo_run_stop(struct rxo_qp *qp);
 
 /* ------------------------------------------------------ qp_wq.c, by the owner */
 
-/* Copy new send requests in. False: nothing new. */
-bool rxo_wq_fetch_send(struct rxo_qp *qp);
+/* Few requests in the ring? Only a hint, the process writes it. Anyone. */
+bool rxo_wq_is_short(const struct rxo_wq_ring *wq);
+/* Copy new send requests in. */
+void rxo_wq_fetch_send(struct rxo_qp *qp);
 /* Take the next receive request into qp->rwqe and qp->rsge. */
 enum rxo_resp_result rxo_wq_fetch_recv(struct rxo_qp *qp);
 /* Complete what has ended; moves the QP to ERR if a request has failed. */

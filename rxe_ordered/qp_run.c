@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * One owner per QP, without waiting.
+ * One owner per QP, nearly without waiting.
  *
  * qp->run holds a bit "owned" and bits for what there is to do. Bringing work
- * is one atomic OR of a work bit and "owned": whoever finds "owned" clear has
- * become the owner and runs the machines right here, in the context it is in;
- * everyone else leaves, because the owner lets go only by a compare-and-swap
- * that finds no work bit. So there is no lock, a ping-pong runs to completion
- * in the system call and the softirq it is in anyway, and a kick never waits.
+ * is one atomic step: whoever finds "owned" clear has become the owner and runs
+ * the machines right here, in the context it is in; everyone else leaves its
+ * bits and goes, because the owner lets go only by a compare-and-swap that finds
+ * no work bit. So there is no lock, and a ping-pong runs to completion in the
+ * system calls and softirqs it is in anyway.
  *
  * Past its budget the owner hands the ownership (not just the work) to a work
  * item. A process that must touch the state (modify, query, destroy) sets the
- * bit "ctl" and sleeps until the owner hands the ownership to it.
+ * bit "ctl" and sleeps until the owner hands the ownership to it. A doorbell
+ * that would otherwise add its request to the present owner's duties may want to
+ * run it itself: see rxo_run_want().
  *
  * The atomic RMWs are fully ordered: they pair with each other, and make
  * everything one owner wrote visible to the next.
@@ -151,6 +153,8 @@ static bool rxo_run_step(struct rxo_qp *qp, int work)
 	if (rxo_qpfsm_is_flushing(qp->state)) {
 		more |= rxo_wq_flush(qp, RXO_STEP_BUDGET);
 	} else {
+		if (work & RXO_RUN_SQ && rxo_qpfsm_may_complete(qp->state))
+			rxo_wq_fetch_send(qp);
 		more |= rxo_tx_run(qp, RXO_STEP_BUDGET, now);
 	}
 	rxo_run_share_window(qp);
@@ -163,32 +167,42 @@ static bool rxo_run_step(struct rxo_qp *qp, int work)
 }
 
 /*
- * Run as the owner until there is nothing to do, at most @steps times with
- * work; then hand on to the workqueue. A waiting process comes first.
+ * After a step: let go, unless there is work. A waiting process comes first,
+ * then a doorbell that wants to be the owner; what there is to do is theirs.
+ * Return: the work bits of the next step; 0: no longer the owner.
  */
-static void rxo_run(struct rxo_qp *qp, int steps)
+static int rxo_run_let_go(struct rxo_qp *qp, int work)
 {
-	int work;
+	int old = atomic_read(&qp->run), next, all;
+
+	do {
+		all = (old & RXO_RUN_WORK) | work;
+		if (old & RXO_RUN_CTL)
+			next = (old | all | RXO_RUN_MORE) & ~RXO_RUN_CTL;
+		else if (!all || old & RXO_RUN_WANT)
+			next = (old | all) & ~RXO_RUN_OWNED;
+		else
+			next = old & ~RXO_RUN_WORK;
+	} while (!atomic_try_cmpxchg(&qp->run, &old, next));
+
+	if (old & RXO_RUN_CTL) {
+		complete(&qp->ctl_granted);
+		return 0;
+	}
+	return next & RXO_RUN_OWNED ? all : 0;
+}
+
+/*
+ * Run as the owner until there is nothing to do, at most @steps times; then hand
+ * on to the workqueue. @work: taken out of qp->run.
+ */
+static void rxo_run(struct rxo_qp *qp, int work, int steps)
+{
 	bool more;
 
-	for (;;) {
-		work = atomic_fetch_andnot(RXO_RUN_WORK, &qp->run);
-		if (work & RXO_RUN_CTL) {
-			/* What there is to do is the next owner's. */
-			atomic_or((work & RXO_RUN_WORK) | RXO_RUN_MORE,
-				  &qp->run);
-			atomic_andnot(RXO_RUN_CTL, &qp->run);
-			complete(&qp->ctl_granted);
-			return;
-		}
-		if (!(work & RXO_RUN_WORK)) {
-			if (atomic_cmpxchg(&qp->run, RXO_RUN_OWNED, 0) ==
-			    RXO_RUN_OWNED)
-				return;
-			continue;
-		}
+	while (work) {
 		if (!steps--) {
-			atomic_or(work & RXO_RUN_WORK, &qp->run);
+			atomic_or(work, &qp->run);
 			queue_work(rxo_wq, &qp->work);
 			return;
 		}
@@ -199,11 +213,11 @@ static void rxo_run(struct rxo_qp *qp, int steps)
 		/*
 		 * In process context this runs the softirqs that the step has
 		 * raised: on veth the peer receives here and now, so that the
-		 * packets of one step are all that is ever queued on this CPU.
+		 * packets of one step are all that is ever queued on this CPU,
+		 * and those of the next owner on another CPU do not overtake.
 		 */
 		local_bh_enable();
-		if (more)
-			atomic_or(RXO_RUN_MORE, &qp->run);
+		work = rxo_run_let_go(qp, more ? RXO_RUN_MORE : 0);
 	}
 }
 
@@ -212,12 +226,17 @@ static int rxo_run_steps(void)
 	return in_softirq() ? RXO_STEPS_SOFTIRQ : RXO_STEPS_PROCESS;
 }
 
+static int rxo_run_take_work(struct rxo_qp *qp)
+{
+	return atomic_fetch_andnot(RXO_RUN_WORK, &qp->run) & RXO_RUN_WORK;
+}
+
 static void rxo_run_work(struct work_struct *work)
 {
 	struct rxo_qp *qp = container_of(work, struct rxo_qp, work);
 
 	/* The ownership came with the work item. */
-	rxo_run(qp, RXO_STEPS_PROCESS);
+	rxo_run(qp, rxo_run_take_work(qp) | RXO_RUN_MORE, RXO_STEPS_PROCESS);
 }
 
 void rxo_run_init(struct rxo_qp *qp)
@@ -232,30 +251,86 @@ void rxo_run_init(struct rxo_qp *qp)
 	init_completion(&qp->ctl_granted);
 }
 
-/* Set "owned" and @bits. True: the caller has become the owner. */
-static bool rxo_run_try_own(struct rxo_qp *qp, int bits)
+/* Nobody is at it and there is nothing to do: become the owner. */
+static bool rxo_run_try_idle(struct rxo_qp *qp)
 {
-	return !(atomic_fetch_or(bits | RXO_RUN_OWNED, &qp->run) &
-		 RXO_RUN_OWNED);
+	return !atomic_cmpxchg(&qp->run, 0, RXO_RUN_OWNED);
+}
+
+/* Return: what to do as the owner; 0: another one does it. */
+static int rxo_run_bring(struct rxo_qp *qp, int bits)
+{
+	if (rxo_run_try_idle(qp))
+		return bits;
+	if (atomic_fetch_or(bits | RXO_RUN_OWNED, &qp->run) & RXO_RUN_OWNED)
+		return 0;
+	return rxo_run_take_work(qp);
+}
+
+void rxo_run_kick(struct rxo_qp *qp, int bits)
+{
+	rxo_run(qp, rxo_run_bring(qp, bits), rxo_run_steps());
 }
 
 void rxo_run_rx(struct rxo_qp *qp, struct sk_buff *skb)
 {
-	/* Nobody was at it, so nothing is queued: it need not be either. */
-	if (rxo_run_try_own(qp, 0)) {
+	/* So nothing is queued, and this one need not be either. */
+	if (rxo_run_try_idle(qp)) {
 		qp->rx_first = skb;
-		atomic_or(RXO_RUN_RX, &qp->run);
-		rxo_run(qp, rxo_run_steps());
+		rxo_run(qp, RXO_RUN_RX, rxo_run_steps());
 		return;
 	}
 	skb_queue_tail(&qp->rxq, skb);
 	rxo_run_kick(qp, RXO_RUN_RX);
 }
 
-void rxo_run_kick(struct rxo_qp *qp, int bits)
+/*
+ * A request that answers a message comes while the QP is still owned by the
+ * softirq that delivered that message and now acknowledges it. Left to that
+ * owner it would wait for all this, and for the packets that this CPU has queued
+ * meanwhile, while the CPU it was posted on has nothing to do. So the doorbell
+ * asks for the ownership, which the owner gives up at the end of its step, with
+ * all work bits, and takes it.
+ *
+ * It waits for RXO_WANT_NS at most. "want" is set only while a doorbell waits,
+ * with preemption off, and it gives up only by a compare-and-swap that finds an
+ * owner, who is then bound to do the work.
+ *
+ * Return: as rxo_run_bring().
+ */
+static int rxo_run_want(struct rxo_qp *qp)
 {
-	if (rxo_run_try_own(qp, bits))
-		rxo_run(qp, rxo_run_steps());
+	u64 end = ktime_get_ns() + RXO_WANT_NS;
+	int old, next, work;
+
+	preempt_disable();
+	atomic_or(RXO_RUN_WANT, &qp->run);
+	for (;;) {
+		old = atomic_read(&qp->run);
+		next = old & ~RXO_RUN_WANT;
+		work = 0;
+		if (!(old & RXO_RUN_OWNED) && old & RXO_RUN_WORK) {
+			work = old & RXO_RUN_WORK;
+			next = RXO_RUN_OWNED;
+		}
+		/* Somebody else may have taken the request up. */
+		if ((work || !(old & RXO_RUN_SQ) || ktime_get_ns() >= end) &&
+		    atomic_cmpxchg(&qp->run, old, next) == old)
+			break;
+		cpu_relax();
+	}
+	preempt_enable();
+	return work;
+}
+
+void rxo_run_ring(struct rxo_qp *qp)
+{
+	int work = rxo_run_bring(qp, RXO_RUN_SQ);
+
+	/* With many requests in the ring it is not the time of one that counts. */
+	if (!work && rxo_wq_is_short(&qp->sq))
+		work = rxo_run_want(qp);
+	rxo_run(qp, work, RXO_STEPS_PROCESS);
 }
 
 void rxo_run_ctl_begin(struct rxo_qp *qp)
@@ -273,12 +348,14 @@ void rxo_run_ctl_begin(struct rxo_qp *qp)
 
 void rxo_run_ctl_end(struct rxo_qp *qp)
 {
-	atomic_or(RXO_RUN_MORE, &qp->run);
+	/* Requests may have been posted in a state that did not take them. */
+	int work = rxo_run_take_work(qp) | RXO_RUN_MORE | RXO_RUN_SQ;
+
 	/*
 	 * Nobody else sets "ctl" while the mutex is held, so this runs, lets go
 	 * or hands on to the workqueue, and does not come back to us.
 	 */
-	rxo_run(qp, RXO_STEPS_PROCESS);
+	rxo_run(qp, work, RXO_STEPS_PROCESS);
 	mutex_unlock(&qp->ctl_lock);
 }
 

@@ -75,23 +75,26 @@ static void rxo_wq_copy_send(struct rxo_qp *qp)
 					    &qp->sq_lim, wqe);
 }
 
-bool rxo_wq_fetch_send(struct rxo_qp *qp)
+bool rxo_wq_is_short(const struct rxo_wq_ring *wq)
+{
+	return rxo_ring_used(READ_ONCE(wq->hdr->prod),
+			     READ_ONCE(wq->hdr->cons)) <= RXO_WANT_REQUESTS;
+}
+
+void rxo_wq_fetch_send(struct rxo_qp *qp)
 {
 	u32 n = rxo_wq_avail(&qp->sq);
-	bool any = false;
 
 	while (n && rxo_req_has_room(&qp->req)) {
 		rxo_wq_copy_send(qp);
 		rxo_req_push(&qp->req);
 		qp->sq.next++;
 		n--;
-		any = true;
 	}
 	/* More posted than the ring holds outstanding cannot be either. */
 	if (n)
 		qp->sq.broken = true;
 	rxo_wq_check_broken(qp, &qp->sq);
-	return any;
 }
 
 static void rxo_wq_add_cqe(struct rxo_qp *qp, struct rxo_cq *cq,

@@ -494,7 +494,6 @@ static u32 rxo_tx_run_req(struct rxo_qp *qp, u32 budget, u64 now)
 
 	if (qp->order.oldest)
 		budget = rxo_tx_probe(qp, budget, now);
-	rxo_wq_fetch_send(qp);
 	while (budget && !qp->tx_resume && rxo_req_has_next(&qp->req) &&
 	       !rxo_qpfsm_is_flushing(qp->state)) {
 		rxo_req_next(&qp->req, now, &act);
