@@ -2,8 +2,8 @@
 /*
  * Receive: from an skb to the machines, and what they decide to memory.
  *
- * rxo_rx_skb() runs in the softirq of the packet: parse, ICRC, QP look-up. The
- * rest runs by the owner of the QP, nearly always right there.
+ * rxo_rx_skb() runs in the softirq of the packet: QP look-up and ICRC. The rest
+ * runs by the owner of the QP, nearly always right there.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -180,7 +180,6 @@ static enum rxo_drop rxo_rx_frame(struct sk_buff *skb)
 	skb_set_transport_header(skb, 0);
 	__skb_pull(skb, sizeof(*uh));
 	cb->len = len - sizeof(*uh);
-	cb->bad = 0;
 	return rxo_rx_count(skb);
 }
 
@@ -193,40 +192,30 @@ static struct rxo_qp *rxo_rx_find_qp_rcu(struct net *net, u32 qpn)
 	return qp && net_eq(qp->dev->net, net) ? qp : NULL;
 }
 
-/* Parse and check packet @i. */
-static enum rxo_drop rxo_rx_check(struct sk_buff *skb, u32 i,
-				  struct rxo_pkt *pkt)
+/* Which packets have a wrong ICRC? What is too short for one fails to parse. */
+static u64 rxo_rx_find_bad(const struct sk_buff *skb)
 {
-	u32 len = rxo_rx_seg_len(skb, i);
-	const u8 *seg = rxo_rx_seg(skb, i);
-	enum rxo_drop why;
-
-	if (!seg)
-		return RXO_DROP_SHORT;
-	why = rxo_wire_parse(seg, len, len, pkt);
-	if (why)
-		return why;
-	return rxo_rx_icrc_ok(skb, i, seg) ? RXO_DROP_NONE : RXO_DROP_ICRC;
-}
-
-/* The first packet names the QP; those behind it are parsed by its owner. */
-static void rxo_rx_check_rest(struct sk_buff *skb)
-{
-	struct rxo_rx_cb *cb = RXO_RX_CB(skb);
-	struct rxo_pkt pkt;
+	const u8 *seg;
+	u64 bad = 0;
 	u32 i;
 
-	for (i = 1; i < cb->nsegs; i++)
-		if (rxo_rx_check(skb, i, &pkt) == RXO_DROP_ICRC)
-			cb->bad |= BIT_ULL(i);
+	for (i = 0; i < RXO_RX_CB(skb)->nsegs; i++) {
+		if (rxo_rx_seg_len(skb, i) < RXO_BTH_LEN + RXO_ICRC_LEN)
+			continue;
+		seg = rxo_rx_seg(skb, i);
+		if (seg && !rxo_rx_icrc_ok(skb, i, seg))
+			bad |= BIT_ULL(i);
+	}
+	return bad;
 }
 
-static bool rxo_rx_is_cnp(const struct sk_buff *skb)
+static void rxo_rx_cnp(struct net *net, struct sk_buff *skb)
 {
-	const u8 *seg = rxo_rx_seg(skb, 0);
+	struct rxo_dev *dev = rxo_net_dev_rcu(net, skb->dev);
 
-	return RXO_RX_CB(skb)->len >= RXO_BTH_LEN && seg &&
-	       seg[0] == RXO_OP_CNP;
+	if (dev)
+		rxo_stat_inc(dev, RXO_CNT_CNP_RECEIVED);
+	consume_skb(skb);
 }
 
 /*
@@ -247,36 +236,37 @@ static bool rxo_rx_is_faulty(struct net *net, struct sk_buff *skb)
 	return qp && rxo_fault_rx(qp->dev, skb, pkt.dqpn, cb->len, cb->seg_len);
 }
 
-/* Headers are usable, skb->data is at the BTH; or @why not. */
+/*
+ * Headers are usable, skb->data is at the BTH; or @why not. The first packet names
+ * the QP; they are all parsed by its owner.
+ */
 static void rxo_rx_take(struct net *net, struct sk_buff *skb, enum rxo_drop why)
 {
 	struct rxo_rx_cb *cb = RXO_RX_CB(skb);
 	struct rxo_dev *dev = NULL;
 	struct rxo_qp *qp;
-	struct rxo_pkt pkt;
+	const u8 *seg;
 
 	if (why)
 		goto drop;
-	if (rxo_rx_is_cnp(skb)) {
-		dev = rxo_net_dev_rcu(net, skb->dev);
-		if (dev)
-			rxo_stat_inc(dev, RXO_CNT_CNP_RECEIVED);
-		consume_skb(skb);
+	why = RXO_DROP_SHORT;
+	seg = rxo_rx_seg(skb, 0);
+	if (!seg || rxo_rx_seg_len(skb, 0) < RXO_BTH_LEN)
+		goto drop;
+	if (seg[0] == RXO_OP_CNP) {
+		rxo_rx_cnp(net, skb);
 		return;
 	}
-	why = rxo_rx_check(skb, 0, &pkt);
-	if (why)
-		goto drop;
 	why = RXO_DROP_NO_QP;
-	qp = rxo_rx_find_qp_rcu(net, pkt.dqpn);
+	qp = rxo_rx_find_qp_rcu(net, rxo_wire_dqpn(seg));
 	if (!qp)
 		goto drop;
 	dev = qp->dev;
 	why = RXO_DROP_BACKLOG;
 	if (skb_queue_len_lockless(&qp->rxq) >= RXO_RX_BACKLOG)
 		goto drop;
-	rxo_rx_check_rest(skb);
 	cb->arrived = qp->overtaking ? ktime_get_ns() : 0;
+	cb->bad = rxo_rx_find_bad(skb);
 	rxo_stat_add(dev, RXO_CNT_RX_PACKETS, cb->nsegs);
 	rxo_stat_add(dev, RXO_CNT_RX_BYTES, cb->len);
 	rxo_run_rx(qp, skb);

@@ -42,6 +42,11 @@ const char *rxo_drop_name(enum rxo_drop drop)
 	return rxo_drop_names[drop];
 }
 
+u32 rxo_wire_dqpn(const u8 *buf)
+{
+	return rxo_get_be24(buf + 5);
+}
+
 static void rxo_wire_parse_bth(const u8 *b, struct rxo_pkt *pkt)
 {
 	pkt->opcode = b[0];
@@ -49,7 +54,7 @@ static void rxo_wire_parse_bth(const u8 *b, struct rxo_pkt *pkt)
 	pkt->migreq = b[1] & BTH_MIGREQ;
 	pkt->pad = b[1] >> BTH_PAD_SHIFT & BTH_PAD_MASK;
 	pkt->pkey = rxo_get_be16(b + 2);
-	pkt->dqpn = rxo_get_be24(b + 5);
+	pkt->dqpn = rxo_wire_dqpn(b);
 	pkt->ackreq = b[8] & BTH_ACKREQ;
 	pkt->psn = rxo_psn_make(rxo_get_be24(b + 9));
 }

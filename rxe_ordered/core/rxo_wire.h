@@ -2,7 +2,8 @@
 /*
  * RoCE v2 transport headers: bytes to struct rxo_pkt and back.
  *
- * rxo_wire_parse() is the only place that reads header bytes. It yields a view
+ * rxo_wire_parse() is the only place that reads header bytes, but for the number
+ * of the QP whose owner is to parse the rest: rxo_wire_dqpn(). It yields a view
  * in which every field is in host order and every length has been checked, or a
  * reason to drop; nothing downstream touches raw header bytes.
  */
@@ -118,6 +119,9 @@ struct rxo_pkt {
  */
 enum rxo_drop rxo_wire_parse(const u8 *buf, u32 avail, u32 len,
 			     struct rxo_pkt *pkt);
+
+/* Destination QP of a packet; RXO_BTH_LEN bytes are readable at @buf. */
+u32 rxo_wire_dqpn(const u8 *buf);
 
 /**
  * rxo_wire_build - write BTH and extension headers

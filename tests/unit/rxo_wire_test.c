@@ -33,6 +33,7 @@ T_TEST(wire_parse__fields)
 	T_CHECK(pkt.ackreq);
 	T_EQ(pkt.pkey, 0xffff);
 	T_EQ(pkt.dqpn, 0x123456);
+	T_EQ(rxo_wire_dqpn(write_imm), 0x123456);
 	T_EQ(pkt.psn.v, 0xabcdef);
 	T_EQ(pkt.va, 0x0102030405060708);
 	T_EQ(pkt.rkey, 0x11121314);
