@@ -9,6 +9,9 @@
 #include "crc.h"
 #include "core/rxo_env.h"
 
+/* Below this the set-up of the vector version costs more than it saves. */
+#define RXO_CRC_SHASH_MIN	256
+
 static struct crypto_shash *rxo_crc_tfm;	/* NULL: use the library */
 
 int rxo_crc_init(void)
@@ -26,17 +29,22 @@ void rxo_crc_exit(void)
 		crypto_free_shash(rxo_crc_tfm);
 }
 
-u32 rxo_env_crc32(u32 crc, const void *p, size_t len)
+/* Apart, because its descriptor is large and the kernel may clear the stack. */
+static noinline u32 rxo_crc_shash(u32 crc, const void *p, size_t len)
 {
 	SHASH_DESC_ON_STACK(desc, rxo_crc_tfm);
 
-	/* Below this the set-up of the vector version costs more than it saves. */
-	if (!rxo_crc_tfm || len < 64)
-		return crc32_le(crc, p, len);
 	desc->tfm = rxo_crc_tfm;
 	/* The state of "crc32" is the bare running CRC. */
 	*(u32 *)shash_desc_ctx(desc) = crc;
 	if (crypto_shash_update(desc, p, len))
 		return crc32_le(crc, p, len);
 	return *(u32 *)shash_desc_ctx(desc);
+}
+
+u32 rxo_env_crc32(u32 crc, const void *p, size_t len)
+{
+	if (!rxo_crc_tfm || len < RXO_CRC_SHASH_MIN)
+		return crc32_le(crc, p, len);
+	return rxo_crc_shash(crc, p, len);
 }

@@ -360,7 +360,7 @@ static void rxo_qp_reset(struct rxo_qp *qp)
 	qp->comm_est = false;
 	qp->sqd_notify = false;
 	qp->err_event = RXO_RESP_EV_NONE;
-	qp->n_pending = 0;
+	qp->pending.n = 0;
 	memset(&qp->seen, 0, sizeof(qp->seen));
 
 	qp->sq.next = 0;

@@ -75,10 +75,11 @@ struct rxo_wq_ring {
 	bool broken;		/* the process wrote an impossible index */
 };
 
-/* A completion that waits to be published. */
-struct rxo_pending_cqe {
-	struct rxo_cq *cq;
-	struct rxo_cqe cqe;
+/* Completions that wait to be published. */
+struct rxo_pending {
+	u32 n;
+	struct rxo_cq *cq[RXO_CQE_BATCH];
+	struct rxo_cqe cqe[RXO_CQE_BATCH];
 };
 
 /* What of the machines' counters is in those of the device already. */
@@ -94,6 +95,7 @@ struct rxo_seen {
 	u64 hold;
 	u64 proven;
 	u64 probe;
+	u64 sum;		/* of the machines' counters */
 };
 
 struct rxo_qp {
@@ -149,8 +151,7 @@ struct rxo_qp {
 	struct rxo_hold *hold;	/* rq.entries records, or NULL if not ordered */
 	struct rxe_ordered_sge rsge[RXO_MAX_SGE];
 
-	u32 n_pending;
-	struct rxo_pending_cqe pending[RXO_CQE_BATCH];
+	struct rxo_pending pending;
 
 	struct rxo_seen seen;
 };

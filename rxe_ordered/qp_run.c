@@ -41,22 +41,22 @@ static void rxo_run_count_one(struct rxo_qp *qp, enum rxo_counter counter,
 	*seen = now;
 }
 
-static void rxo_run_count_order(struct rxo_qp *qp)
-{
-	const struct rxo_order *o = &qp->order;
-	struct rxo_seen *seen = &qp->seen;
-
-	rxo_run_count_one(qp, RXO_CNT_ORDER_HOLD, o->n_hold, &seen->hold);
-	rxo_run_count_one(qp, RXO_CNT_ORDER_PROVEN, o->n_proven, &seen->proven);
-	rxo_run_count_one(qp, RXO_CNT_ORDER_PROBE, o->n_probe, &seen->probe);
-}
-
 static void rxo_run_count(struct rxo_qp *qp)
 {
 	const struct rxo_resp *resp = &qp->resp;
 	const struct rxo_req *req = &qp->req;
 	struct rxo_seen *seen = &qp->seen;
+	const struct rxo_order *o = &qp->order;
+	u64 sum;
 
+	/* Nearly always nothing has happened, and one look has to tell. */
+	sum = req->n_retransmit + req->n_timeout + req->n_rnr +
+	      req->n_seq_nak + req->n_implied_nak + resp->n_dup +
+	      resp->n_seq_nak + resp->n_rnr_nak + o->n_hold + o->n_proven +
+	      o->n_probe;
+	if (sum == seen->sum)
+		return;
+	seen->sum = sum;
 	rxo_run_count_one(qp, RXO_CNT_RETRANSMIT, req->n_retransmit,
 			  &seen->retransmit);
 	rxo_run_count_one(qp, RXO_CNT_TIMEOUT, req->n_timeout, &seen->timeout);
@@ -70,8 +70,9 @@ static void rxo_run_count(struct rxo_qp *qp)
 			  &seen->seq_nak_sent);
 	rxo_run_count_one(qp, RXO_CNT_RNR_SENT, resp->n_rnr_nak,
 			  &seen->rnr_sent);
-	if (qp->ordered)
-		rxo_run_count_order(qp);
+	rxo_run_count_one(qp, RXO_CNT_ORDER_HOLD, o->n_hold, &seen->hold);
+	rxo_run_count_one(qp, RXO_CNT_ORDER_PROVEN, o->n_proven, &seen->proven);
+	rxo_run_count_one(qp, RXO_CNT_ORDER_PROBE, o->n_probe, &seen->probe);
 }
 
 /*

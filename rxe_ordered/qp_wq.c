@@ -100,11 +100,15 @@ void rxo_wq_fetch_send(struct rxo_qp *qp)
 static void rxo_wq_add_cqe(struct rxo_qp *qp, struct rxo_cq *cq,
 			   const struct rxo_cqe *cqe)
 {
-	if (qp->n_pending == RXO_CQE_BATCH)
+	struct rxo_pending *pending = &qp->pending;
+
+	if (pending->n == RXO_CQE_BATCH)
 		rxo_wq_publish(qp);
-	qp->pending[qp->n_pending].cq = cq;
-	qp->pending[qp->n_pending].cqe = *cqe;
-	qp->n_pending++;
+	pending->cq[pending->n] = cq;
+	pending->cqe[pending->n] = *cqe;
+	pending->n++;
+	trace_rxo_completion(qp->dev, qp->obj.id, cqe->wr_id, cqe->opcode,
+			     cqe->status);
 }
 
 static void rxo_wq_add_send_cqe(struct rxo_qp *qp,
@@ -249,26 +253,20 @@ static void rxo_wq_flush_recv(struct rxo_qp *qp)
 
 void rxo_wq_publish(struct rxo_qp *qp)
 {
-	struct rxo_cqe batch[8];
-	struct rxo_cq *cq;
+	struct rxo_pending *pending = &qp->pending;
 	bool ok = true;
-	u32 i = 0, n;
+	u32 i, next;
 
-	if (!qp->n_pending)
+	if (!pending->n)
 		return;
 	/* In order of completion, across both queues. */
-	while (i < qp->n_pending) {
-		cq = qp->pending[i].cq;
-		for (n = 0; n < ARRAY_SIZE(batch) && i < qp->n_pending &&
-		     qp->pending[i].cq == cq; n++, i++) {
-			batch[n] = qp->pending[i].cqe;
-			trace_rxo_completion(qp->dev, qp->obj.id,
-					     batch[n].wr_id, batch[n].opcode,
-					     batch[n].status);
-		}
-		ok &= rxo_cq_publish(cq, batch, n);
+	for (i = 0; i < pending->n; i = next) {
+		next = i + 1;
+		while (next < pending->n && pending->cq[next] == pending->cq[i])
+			next++;
+		ok &= rxo_cq_publish(pending->cq[i], &pending->cqe[i], next - i);
 	}
-	qp->n_pending = 0;
+	pending->n = 0;
 	if (!ok)
 		rxo_wq_enter_err(qp);
 }
