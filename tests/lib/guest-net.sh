@@ -55,12 +55,15 @@ talk() {
 	timeout -k 2 40 "$RXO_BUILD/tests/lc_talk" "${TALK[@]}" || fail "no traffic: $*"
 }
 
-# talk_start DEVICE-A ADDRESS-A DEVICE-B ADDRESS-B: traffic until talk_end.
+# talk_start DEVICE-A ADDRESS-A DEVICE-B ADDRESS-B: traffic until talk_end, but no
+# longer than TALK_SECONDS, with TALK_PAUSE milliseconds between messages.
+TALK_SECONDS=60 TALK_PAUSE=0
 talk_start() {
 	need_file "$RXO_BUILD/tests/lc_talk"
 	talk_options "$@"
 	rm -f /run/rxo/go
-	start host 60 env RXO_GO=/run/rxo/go "$RXO_BUILD/tests/lc_talk" "${TALK[@]}"
+	start host "$TALK_SECONDS" env RXO_GO=/run/rxo/go \
+		RXO_PAUSE="$TALK_PAUSE" "$RXO_BUILD/tests/lc_talk" "${TALK[@]}"
 	TALKER=$JOB TALKER_OUT=$JOB_OUT
 	wait_for 20 grep -q talking "$TALKER_OUT"
 }

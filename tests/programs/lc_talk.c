@@ -4,7 +4,8 @@
  * READ, at lengths around the path MTU and at 64 KiB; every byte is compared.
  *
  * --completions is the number of rounds. With RXO_GO in the environment it goes
- * on until that file exists, a short round at a time.
+ * on until that file exists, a short round at a time, with RXO_PAUSE milliseconds
+ * between them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +129,7 @@ static void all_lengths(struct t_link *l, unsigned int seed)
 int main(int argc, char **argv)
 {
 	struct t_config config = { .mem = AREAS * AREA };
+	const char *pause = getenv("RXO_PAUSE");
 	const char *go = getenv("RXO_GO");
 	unsigned int n = 0;
 	struct t_link link;
@@ -148,6 +150,8 @@ int main(int argc, char **argv)
 	while (go && access(go, F_OK)) {
 		exchange(&link, 9000, n);
 		n++;
+		if (pause)
+			t_sleep_us(1000 * (unsigned int)atoi(pause));
 	}
 	t_true(!rounds_failed, "%u rounds, all bytes right", n);
 	t_link_close(&link);
