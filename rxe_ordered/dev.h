@@ -38,6 +38,7 @@ struct rxo_dev {
 	struct list_head net_list;	/* rxo_net_open() .. rxo_net_close() */
 	bool trains;		/* send packets of one length as one GSO skb */
 	atomic_t tx_active;	/* QPs that have requests outstanding */
+	atomic_t kept_bytes;	/* of packets kept until it is their turn */
 };
 
 static inline struct rxo_dev *rxo_dev_of(struct ib_device *ib)

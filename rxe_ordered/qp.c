@@ -339,6 +339,7 @@ static void rxo_qp_drop_rx(struct rxo_qp *qp)
 {
 	kfree_skb(qp->rx_first);
 	qp->rx_first = NULL;
+	rxo_kept_free(qp);
 	skb_queue_purge(&qp->rxq);
 }
 

@@ -20,6 +20,7 @@
 #include "core/rxo_key.h"
 #include "core/rxo_order.h"
 #include "core/rxo_qpfsm.h"
+#include "core/rxo_reorder.h"
 #include "core/rxo_req.h"
 #include "core/rxo_resp.h"
 #include "cq.h"
@@ -47,6 +48,9 @@ enum rxo_run {
 /* Shared by all QPs of a device that are sending. */
 #define RXO_DEV_WINDOW		768
 #define RXO_QP_WINDOW_MIN	8
+/* Memory that packets may hold which wait for their turn. */
+#define RXO_QP_KEPT_BYTES	(2 << 20)
+#define RXO_DEV_KEPT_BYTES	(16 << 20)
 /* Ask for an acknowledgement at least this often. */
 #define RXO_ACK_EVERY		32
 /* Packets handled or sent in one go with bottom halves off. */
@@ -120,6 +124,9 @@ struct rxo_qp {
 
 	/* owner */
 	struct sk_buff *rx_first;	/* received before what is in rxq */
+	struct rxo_kept *kept_req;	/* received before their turn, or */
+	struct rxo_kept *kept_ans;	/* NULL: nothing ever was */
+	u32 kept_bytes;
 	enum rxo_qp_state state;
 	enum rxo_resp_event err_event;	/* to raise when entering ERR */
 	bool dead;		/* destroy has become the owner for good */
@@ -222,6 +229,24 @@ bool rxo_tx_run(struct rxo_qp *qp, u32 budget, u64 now);
 
 /* Follow-up of a responder commit. ERR is entered when the NAK has left. */
 void rxo_rx_resp_next(struct rxo_qp *qp, const struct rxo_resp_next_act *next);
+
+/* ------------------------------------------------------------ rx_keep.c */
+
+/*
+ * Keep packet @seg of @skb until the turn of @psn; @next is awaited. @where: one
+ * of the QP's two tables. Return: none, or why it is to be dropped.
+ */
+enum rxo_drop rxo_kept_add(struct rxo_qp *qp, struct rxo_kept **where,
+			   struct rxo_psn next, struct rxo_psn psn,
+			   struct sk_buff *skb, u32 seg);
+/* The oldest that is kept. False: none. @kept may be NULL. */
+bool rxo_kept_first(const struct rxo_kept *kept, struct rxo_psn *psn);
+/* Take it out. Return: the skb, with a reference. */
+struct sk_buff *rxo_kept_take(struct rxo_qp *qp, struct rxo_kept *kept,
+			      struct rxo_psn psn, u32 *seg);
+void rxo_kept_purge(struct rxo_qp *qp, struct rxo_kept *kept);
+/* Both tables, for good. */
+void rxo_kept_free(struct rxo_qp *qp);
 
 /* -------------------------------------------------------------- qp_mem.c */
 

@@ -295,6 +295,8 @@ void rxo_wq_enter_err(struct rxo_qp *qp)
 	qp->state = RXO_QPS_ERR;
 	qp->err_event = RXO_RESP_EV_NONE;
 	qp->tx_resume = 0;
+	rxo_kept_purge(qp, qp->kept_req);
+	rxo_kept_purge(qp, qp->kept_ans);
 	if (ev != RXO_RESP_EV_NONE)
 		rxo_wq_raise(qp, rxo_wq_event_type(ev));
 	/*

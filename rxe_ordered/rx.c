@@ -12,6 +12,7 @@
 #include "fault.h"
 #include "frame.h"
 #include "qp_priv.h"
+#include "rx.h"
 #include "trace.h"
 
 /* BTH opcode of a congestion notification packet (annex A17). */
@@ -21,21 +22,6 @@
 #define RXO_RX_MAX_SEG	(RXO_MAX_HDR_LEN + RXO_MAX_MTU + 3 + RXO_ICRC_LEN)
 /* Most segments of a train: what the stack puts together at most. */
 #define RXO_RX_MAX_SEGS	64
-
-/*
- * What is known of a queued skb: one packet, or a train of them that the stack
- * has not cut up. skb->data is at the first BTH.
- */
-struct rxo_rx_cb {
-	u32 len;		/* UDP payload of all: first BTH to last ICRC */
-	u32 seg_len;		/* of every packet but the last */
-	u32 nsegs;
-	bool ipv6;
-	u64 bad;		/* bit i: packet i has a wrong ICRC */
-	u64 arrived;		/* for rxo_order_nak(); 0 if it needs none */
-};
-
-#define RXO_RX_CB(skb) ((struct rxo_rx_cb *)(skb)->cb)
 
 /* For a packet that is not in one piece. Bottom halves off. */
 static DEFINE_PER_CPU(u8 [RXO_RX_MAX_SEG], rxo_rx_bounce);
@@ -180,6 +166,7 @@ static enum rxo_drop rxo_rx_frame(struct sk_buff *skb)
 	skb_set_transport_header(skb, 0);
 	__skb_pull(skb, sizeof(*uh));
 	cb->len = len - sizeof(*uh);
+	cb->kept = 0;
 	return rxo_rx_count(skb);
 }
 
@@ -335,6 +322,17 @@ static enum rxo_resp_result rxo_rx_exec(struct rxo_qp *qp,
 	}
 }
 
+/* Behind a gap: until it is filled, if there is room. */
+static void rxo_rx_keep(struct rxo_qp *qp, struct rxo_kept **where,
+			struct rxo_psn next, struct rxo_psn psn,
+			struct sk_buff *skb, u32 seg)
+{
+	enum rxo_drop why = rxo_kept_add(qp, where, next, psn, skb, seg);
+
+	if (why)
+		rxo_rx_drop(qp->dev, why);
+}
+
 /* Follow-up of a responder commit. ERR is entered when the NAK has left. */
 void rxo_rx_resp_next(struct rxo_qp *qp, const struct rxo_resp_next_act *next)
 {
@@ -344,8 +342,9 @@ void rxo_rx_resp_next(struct rxo_qp *qp, const struct rxo_resp_next_act *next)
 		qp->err_event = next->event;
 }
 
+/* @seg: the packet's place in @skb. */
 static void rxo_rx_request(struct rxo_qp *qp, const struct rxo_pkt *pkt,
-			   const u8 *payload)
+			   const u8 *payload, struct sk_buff *skb, u32 seg)
 {
 	struct rxo_resp_next_act next;
 	enum rxo_resp_result res;
@@ -364,18 +363,27 @@ static void rxo_rx_request(struct rxo_qp *qp, const struct rxo_pkt *pkt,
 		rxo_rx_drop(qp->dev, act.drop);
 		return;
 	}
+	if (act.kind == RXO_RESP_AHEAD) {
+		rxo_rx_keep(qp, &qp->kept_req, qp->resp.epsn, pkt->psn, skb,
+			    seg);
+		return;
+	}
 	res = rxo_rx_exec(qp, &act, payload);
 	/* A broken ring has ended the QP meanwhile: nothing is owed. */
 	if (!rxo_qpfsm_may_respond(qp->state))
 		return;
 	rxo_resp_done(&qp->resp, &act, res, &next);
 	rxo_rx_resp_next(qp, &next);
+	/* The peer will send everything again. */
+	if (res == RXO_RES_NO_RECV)
+		rxo_kept_purge(qp, qp->kept_req);
 }
 
 /* ------------------------------------------------------------- peer's answers */
 
 static void rxo_rx_answer(struct rxo_qp *qp, const struct rxo_pkt *pkt,
-			  const u8 *payload, u64 arrived, u64 now)
+			  const u8 *payload, u64 arrived, u64 now,
+			  struct sk_buff *skb, u32 seg)
 {
 	const struct rxo_swqe *wqe;
 	struct rxo_ack_act act;
@@ -402,9 +410,64 @@ static void rxo_rx_answer(struct rxo_qp *qp, const struct rxo_pkt *pkt,
 		rxo_ack_done(&qp->req, &act,
 			     ok ? RXO_PLACED : RXO_PLACE_LOC_PROT, now);
 		break;
+	case RXO_ACK_AHEAD:
+		rxo_rx_keep(qp, &qp->kept_ans, qp->req.una, pkt->psn, skb,
+			    seg);
+		break;
 	case RXO_ACK_TAKEN:
 		break;
 	}
+	rxo_wq_complete_sends(qp);
+}
+
+/* ------------------------------------------------------- in turn after all */
+
+/* A packet that was kept. It has passed all checks when it arrived. */
+static void rxo_rx_feed(struct rxo_qp *qp, struct rxo_kept *kept,
+			struct rxo_psn psn, u64 now)
+{
+	struct sk_buff *skb;
+	struct rxo_pkt pkt;
+	const u8 *bth;
+	u32 seg, len;
+
+	skb = rxo_kept_take(qp, kept, psn, &seg);
+	bth = rxo_rx_seg(skb, seg);
+	len = rxo_rx_seg_len(skb, seg);
+	if (!bth || rxo_wire_parse(bth, len, len, &pkt) != RXO_DROP_NONE)
+		rxo_rx_drop(qp->dev, RXO_DROP_SHORT);
+	else if (rxo_opcode_info(pkt.opcode)->is_response)
+		rxo_rx_answer(qp, &pkt, bth + pkt.hdr_len,
+			      RXO_RX_CB(skb)->arrived, now, skb, seg);
+	else
+		rxo_rx_request(qp, &pkt, bth + pkt.hdr_len, skb, seg);
+	consume_skb(skb);
+}
+
+static void rxo_rx_feed_requests(struct rxo_qp *qp, u64 now)
+{
+	struct rxo_psn psn;
+
+	while (rxo_kept_first(qp->kept_req, &psn)) {
+		if (rxo_psn_after(psn, qp->resp.epsn)) {
+			rxo_resp_gap(&qp->resp);
+			return;
+		}
+		rxo_rx_feed(qp, qp->kept_req, psn, now);
+	}
+}
+
+static void rxo_rx_feed_answers(struct rxo_qp *qp, u64 now)
+{
+	struct rxo_psn psn;
+	bool any;
+
+	do {
+		any = rxo_kept_first(qp->kept_ans, &psn);
+		if (!rxo_ack_kept_due(&qp->req, any ? &psn : NULL, now))
+			break;
+		rxo_rx_feed(qp, qp->kept_ans, psn, now);
+	} while (rxo_qpfsm_may_complete(qp->state));
 	rxo_wq_complete_sends(qp);
 }
 
@@ -446,11 +509,16 @@ static enum rxo_drop rxo_rx_one(struct rxo_qp *qp, struct sk_buff *skb, u32 i,
 	if ((pkt.pkey ^ RXO_DEFAULT_PKEY) & 0x7fff)
 		return RXO_DROP_PKEY;
 	trace_rxo_rx(qp->dev, qp->obj.id, &pkt, pkt.payload_len);
-	if (rxo_opcode_info(pkt.opcode)->is_response)
+	if (rxo_opcode_info(pkt.opcode)->is_response) {
 		rxo_rx_answer(qp, &pkt, seg + pkt.hdr_len,
-			      RXO_RX_CB(skb)->arrived, now);
-	else
-		rxo_rx_request(qp, &pkt, seg + pkt.hdr_len);
+			      RXO_RX_CB(skb)->arrived, now, skb, i);
+		if (unlikely(rxo_ack_has_gap(&qp->req)))
+			rxo_rx_feed_answers(qp, now);
+	} else {
+		rxo_rx_request(qp, &pkt, seg + pkt.hdr_len, skb, i);
+		if (unlikely(qp->kept_req))
+			rxo_rx_feed_requests(qp, now);
+	}
 	return RXO_DROP_NONE;
 }
 

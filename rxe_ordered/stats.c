@@ -20,6 +20,7 @@ static const char *const rxo_stat_names[RXO_CNT_DROP_FIRST] = {
 	[RXO_CNT_SEQ_NAK_SENT] = "sequence_naks_sent",
 	[RXO_CNT_IMPLIED_NAK] = "implied_naks",
 	[RXO_CNT_DUP_REQUEST] = "duplicate_requests",
+	[RXO_CNT_KEPT] = "packets_kept",
 	[RXO_CNT_CQ_OVERRUN] = "cq_overruns",
 	[RXO_CNT_CNP_RECEIVED] = "cnps_received",
 	[RXO_CNT_FAULT_DROP] = "fault_drops",

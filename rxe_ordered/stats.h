@@ -26,6 +26,7 @@ enum rxo_counter {
 	RXO_CNT_SEQ_NAK_SENT,
 	RXO_CNT_IMPLIED_NAK,
 	RXO_CNT_DUP_REQUEST,
+	RXO_CNT_KEPT,		/* packets that arrived before their turn */
 	RXO_CNT_CQ_OVERRUN,
 	RXO_CNT_CNP_RECEIVED,
 	RXO_CNT_FAULT_DROP,	/* injected, see fault.h */

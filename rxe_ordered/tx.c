@@ -467,7 +467,7 @@ static u32 rxo_tx_send_req(struct rxo_qp *qp, struct rxo_req_act *act,
 		return 1;
 	}
 	if (!rxo_tx_xmit(qp, &tx, now))
-		qp->req = mark;
+		rxo_req_rewind(&qp->req, &mark);
 	return tx.nsegs;
 }
 

@@ -6,7 +6,16 @@
  * answer to something later arrives, because answers are cumulative (IBTA
  * 9.7.5.1.2), and over a READ one response at a time, over an atomic by its
  * result. An answer from beyond one whose data is missing says that the data was
- * lost: an implied NAK (IBTA 9.7.5.2.4, 9.9.2.2).
+ * lost: an implied NAK (IBTA 9.7.5.2.4, 9.9.2.2). The answer is kept by the
+ * caller, and only what is missing before it is asked for again.
+ *
+ * Going back. A peer that keeps packets which arrive behind a gap needs only the
+ * one that it asks for, and then acknowledges far beyond it. One that does not
+ * acknowledges just that one. The wire does not say which kind it is, so the
+ * first sequence NAK is answered with the one packet, and what comes of it
+ * decides, with no more than this one round trip lost on a peer of the other
+ * kind: from then on everything is sent again at once. Now and then, in case
+ * that it was just out of room, it is tried again.
  */
 #include "rxo_ack.h"
 
@@ -16,28 +25,113 @@ static void rxo_ack_drop(struct rxo_ack_act *act, enum rxo_drop drop)
 	act->drop = drop;
 }
 
+/* Sequence NAKs after which a peer that does not keep packets is tried again. */
+#define RXO_ACK_TRY_AGAIN	64
+
 /*
- * una cannot get past a request that misses data at una. Ask again, once for each
- * gap: the answers that are on their way behind the lost one all say the same.
- * If the second request is lost too, the timer notices.
+ * una cannot get past a request that misses data at una. Has that been asked for
+ * again, or will it be anyway? Once is enough for each gap: the answers that are
+ * on their way behind the lost one all say the same. If the second request is
+ * lost too, the timer notices.
  */
-static void rxo_ack_implied_nak(struct rxo_req *req, struct rxo_ack_act *act)
+static bool rxo_ack_asks(struct rxo_req *req)
 {
 	if (rxo_req_at(req, req->una_idx)->status || req->gap_known ||
-	    rxo_psn_eq(req->psn, req->una)) {
+	    rxo_psn_eq(req->psn, req->una))
+		return false;
+	req->n_implied_nak++;
+	req->gap_known = true;
+	return true;
+}
+
+/* A NAK that cannot be kept: it comes again if all is sent again. */
+static void rxo_ack_implied_nak(struct rxo_req *req, struct rxo_ack_act *act)
+{
+	if (!rxo_ack_asks(req)) {
 		rxo_ack_drop(act, RXO_DROP_SEQ);
 		return;
 	}
-	req->n_implied_nak++;
-	req->gap_known = true;
+	req->gap_end = rxo_psn_add(req->una, 1);
 	rxo_req_retry(req);
+}
+
+/* Ask for what @wqe misses, from una on and before @end if that is not NULL. */
+static void rxo_ack_ask(struct rxo_req *req, const struct rxo_swqe *wqe,
+			const struct rxo_psn *end)
+{
+	if (!rxo_ack_asks(req))
+		return;
+	req->gap_end = rxo_psn_add(rxo_req_part(req, wqe, req->una).last, 1);
+	if (end && rxo_psn_before(*end, req->gap_end))
+		req->gap_end = *end;
+	rxo_req_repair(req, (u32)rxo_psn_diff(req->gap_end, req->una));
+}
+
+/*
+ * An answer says that all before @seen has been executed, but una is stuck at a
+ * READ; what is missing ends before @end. Return: was that news?
+ */
+static bool rxo_ack_ahead(struct rxo_req *req, struct rxo_psn seen,
+			  struct rxo_psn end)
+{
+	const struct rxo_swqe *wqe = rxo_req_at(req, req->una_idx);
+	bool news = rxo_psn_after(seen, req->seen);
+
+	if (wqe->status)
+		return false;
+	if (news)
+		req->seen = seen;
+	rxo_ack_ask(req, wqe, &end);
+	return news;
+}
+
+bool rxo_ack_kept_due(struct rxo_req *req, const struct rxo_psn *kept, u64 now)
+{
+	const struct rxo_swqe *wqe;
+
+	if (req->failed)
+		return false;
+	rxo_req_advance(req, req->seen, now);
+	if (kept && !rxo_psn_after(*kept, req->una))
+		return true;
+	wqe = rxo_req_at(req, req->una_idx);
+	if (rxo_ack_has_gap(req) && rxo_req_has_result(wqe))
+		rxo_ack_ask(req, wqe, kept);
+	return false;
+}
+
+/*
+ * The packet at @old had been repaired; now una has moved, and the peer has @to
+ * next.
+ */
+static void rxo_ack_judge(struct rxo_req *req, struct rxo_psn old,
+			  struct rxo_psn to)
+{
+	if (!rxo_psn_eq(to, rxo_psn_add(old, 1))) {
+		req->keeps = RXO_KEEPS_YES;
+		return;
+	}
+	if (rxo_psn_eq(req->una, req->psn))
+		return;		/* nothing is missing behind it */
+	/* The answer to a READ will tell by itself whether that was kept. */
+	if (!rxo_req_has_result(rxo_req_at(req, req->una_idx)) && req->keeps) {
+		req->keeps--;
+		req->n_plain = 0;
+	}
+	rxo_req_go_back(req);
 }
 
 static void rxo_ack_rx_ack(struct rxo_req *req, struct rxo_psn psn, u64 now,
 			   struct rxo_ack_act *act)
 {
-	if (!rxo_req_advance(req, rxo_psn_add(psn, 1), now))
-		rxo_ack_implied_nak(req, act);
+	struct rxo_psn to = rxo_psn_add(psn, 1), old = req->una;
+	bool repaired = req->repaired;
+	bool there = rxo_req_advance(req, to, now);
+
+	if (repaired && !rxo_psn_eq(req->una, old))
+		rxo_ack_judge(req, old, to);
+	if (!there && !rxo_ack_ahead(req, to, to))
+		rxo_ack_drop(act, RXO_DROP_SEQ);
 }
 
 /* @psn is what the peer expects; it has executed all before (IBTA 9.7.5.2.8). */
@@ -60,16 +154,42 @@ static void rxo_ack_rx_rnr(struct rxo_req *req, struct rxo_psn psn, u8 code,
 		rxo_req_fail(req, req->una_idx, RXO_WC_RNR_RETRY_EXC_ERR);
 }
 
+/*
+ * A lost READ or atomic is cheaper sent again with all that follows it: its own
+ * answers would hide what has become of the rest.
+ */
+static bool rxo_ack_may_repair(struct rxo_req *req)
+{
+	if (rxo_req_has_result(rxo_req_at(req, req->una_idx)))
+		return false;
+	if (req->keeps == RXO_KEEPS_NOT &&
+	    ++req->n_plain >= RXO_ACK_TRY_AGAIN)
+		req->keeps = RXO_KEEPS_MAYBE;
+	return req->keeps != RXO_KEEPS_NOT;
+}
+
 static void rxo_ack_rx_seq_nak(struct rxo_req *req, struct rxo_psn psn, u64 now,
 			       struct rxo_ack_act *act)
 {
+	struct rxo_psn old = req->una;
+	bool repaired = req->repaired;
+
 	req->n_seq_nak++;
 	act->unexecuted = true;
-	if (!rxo_req_advance(req, psn, now))
+	if (!rxo_req_advance(req, psn, now)) {
 		rxo_ack_implied_nak(req, act);
-	else if (!rxo_psn_eq(req->psn, psn))
+		return;
+	}
+	if (rxo_psn_eq(req->psn, psn))
+		return;		/* it is what will be sent next anyway */
+	if (repaired && rxo_psn_diff(psn, old) > 1)
+		req->keeps = RXO_KEEPS_YES;
+	if (req->repair)
+		rxo_ack_drop(act, RXO_DROP_DUP);
+	else if (rxo_ack_may_repair(req))
+		rxo_req_repair(req, 1);
+	else
 		rxo_req_retry(req);
-	/* else it is what will be sent next anyway */
 }
 
 static enum rxo_status rxo_ack_nak_status(u8 code)
@@ -145,7 +265,7 @@ static u32 rxo_ack_find(const struct rxo_req *req, struct rxo_psn psn)
 
 /*
  * Does the response stand where its opcode says, with the length that belongs
- * there? A request that was repeated from the middle is answered from FIRST.
+ * there? What was asked for again has been cut in other ways, too.
  */
 static bool rxo_ack_response_fits(const struct rxo_req *req,
 				  const struct rxo_swqe *wqe,
@@ -153,20 +273,21 @@ static bool rxo_ack_response_fits(const struct rxo_req *req,
 {
 	struct rxo_req_part part = rxo_req_part(req, wqe, pkt->psn);
 	bool begins = rxo_psn_eq(pkt->psn, part.first);
-	bool again = rxo_psn_eq(pkt->psn, req->rd_again);
 	bool ends = rxo_psn_eq(pkt->psn, part.last);
 
 	if (pkt->payload_len != len)
 		return false;
+	if (wqe->asked_again)
+		return true;
 	switch (pkt->opcode) {
 	case RXO_OP_READ_RESP_FIRST:
-		return !ends && (begins || again);
+		return !ends && begins;
 	case RXO_OP_READ_RESP_MIDDLE:
 		return !ends && !begins;
 	case RXO_OP_READ_RESP_LAST:
 		return ends && !begins;
 	default:
-		return ends && (begins || again);
+		return ends && begins;
 	}
 }
 
@@ -181,8 +302,9 @@ static void rxo_ack_rx_read(struct rxo_req *req, const struct rxo_pkt *pkt,
 		return;
 	}
 	if (!rxo_req_advance(req, pkt->psn, now)) {
-		act->kind = RXO_ACK_TAKEN;
-		rxo_ack_implied_nak(req, act);
+		act->kind = wqe->status ? RXO_ACK_DROP : RXO_ACK_AHEAD;
+		act->drop = RXO_DROP_SEQ;
+		rxo_ack_ahead(req, rxo_psn_add(pkt->psn, 1), pkt->psn);
 		return;
 	}
 	if (wqe->status) {
@@ -213,8 +335,9 @@ static void rxo_ack_rx_atomic(struct rxo_req *req, const struct rxo_pkt *pkt,
 		return;
 	}
 	if (!rxo_req_advance(req, pkt->psn, now)) {
-		act->kind = RXO_ACK_TAKEN;
-		rxo_ack_implied_nak(req, act);
+		act->kind = wqe->status ? RXO_ACK_DROP : RXO_ACK_AHEAD;
+		act->drop = RXO_DROP_SEQ;
+		rxo_ack_ahead(req, rxo_psn_add(pkt->psn, 1), pkt->psn);
 		return;
 	}
 	if (wqe->status) {

@@ -17,6 +17,9 @@ enum rxo_ack_kind {
 	RXO_ACK_TAKEN,		/* state advanced, no data to place */
 	RXO_ACK_READ_DATA,	/* place payload, then rxo_ack_done() */
 	RXO_ACK_RESULT,		/* the same with orig, in host byte order */
+	RXO_ACK_AHEAD,		/* data or a result behind missing data: keep it until
+				 * rxo_ack_kept_due(), or drop it, see drop
+				 */
 };
 
 struct rxo_ack_act {
@@ -43,5 +46,20 @@ void rxo_ack_rx(struct rxo_req *req, const struct rxo_pkt *pkt, u64 now,
 		struct rxo_ack_act *act);
 void rxo_ack_done(struct rxo_req *req, const struct rxo_ack_act *act,
 		  enum rxo_ack_result result, u64 now);
+
+/* Have answers from beyond una been seen? Then the next call is needed. */
+static inline bool rxo_ack_has_gap(const struct rxo_req *req)
+{
+	return rxo_psn_before(req->una, req->seen);
+}
+
+/**
+ * rxo_ack_kept_due - is it the turn of what is kept?
+ * @kept: the oldest READ response that is kept, NULL: none
+ *
+ * After each answer. True: bring it to rxo_ack_rx() now, and ask again. False:
+ * what is missing before it has been asked for, if anything is.
+ */
+bool rxo_ack_kept_due(struct rxo_req *req, const struct rxo_psn *kept, u64 now);
 
 #endif /* RXO_ACK_H */

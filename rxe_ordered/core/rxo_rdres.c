@@ -39,13 +39,13 @@ static struct rxo_rd_res *rxo_rdres_at(struct rxo_rdres *rd, u32 idx)
 
 static struct rxo_rd_job *rxo_rdres_job(struct rxo_rdres *rd, u32 idx)
 {
-	return &rd->job[idx % RXO_MAX_RD_ATOMIC];
+	return &rd->job[idx % RXO_MAX_RD_JOBS];
 }
 
 static const struct rxo_rd_job *rxo_rdres_peek(const struct rxo_rdres *rd,
 					       u32 idx)
 {
-	return &rd->job[idx % RXO_MAX_RD_ATOMIC];
+	return &rd->job[idx % RXO_MAX_RD_JOBS];
 }
 
 /* ------------------------------------------------------------------- limits */
@@ -77,24 +77,10 @@ bool rxo_rdres_has_span(const struct rxo_rdres *rd, struct rxo_psn epsn,
 
 /* --------------------------------------------------------------------- jobs */
 
-/* The pending job of a resource, of which there is at most one, or NULL. */
-static struct rxo_rd_job *rxo_rdres_job_of(struct rxo_rdres *rd, u32 res)
-{
-	u32 i;
-
-	for (i = rd->job_tail; i != rd->job_head; i++) {
-		struct rxo_rd_job *job = rxo_rdres_job(rd, i);
-
-		if (job->res == res)
-			return job;
-	}
-	return NULL;
-}
-
 /*
  * Forget replays of resources that are no longer kept: the peer may have only
  * so many requests outstanding, so it has had those answers. This also bounds
- * the jobs, one for each resource kept.
+ * the jobs, two for each resource kept.
  */
 static void rxo_rdres_prune_jobs(struct rxo_rdres *rd)
 {
@@ -113,11 +99,16 @@ static void rxo_rdres_prune_jobs(struct rxo_rdres *rd)
 	rd->job_head = to;
 }
 
-static void rxo_rdres_push_job(struct rxo_rdres *rd,
-			       const struct rxo_rd_job *job)
+/* Before job @at, or behind all. */
+static void rxo_rdres_insert_job(struct rxo_rdres *rd, u32 at,
+				 const struct rxo_rd_job *job)
 {
-	RXO_ASSERT(rd->job_head - rd->job_tail < RXO_MAX_RD_ATOMIC);
-	*rxo_rdres_job(rd, rd->job_head++) = *job;
+	u32 i;
+
+	RXO_ASSERT(rd->job_head - rd->job_tail < RXO_MAX_RD_JOBS);
+	for (i = rd->job_head++; i != at; i--)
+		*rxo_rdres_job(rd, i) = *rxo_rdres_job(rd, i - 1);
+	*rxo_rdres_job(rd, at) = *job;
 }
 
 void rxo_rdres_add(struct rxo_rdres *rd, const struct rxo_pkt *pkt, u64 orig,
@@ -145,7 +136,7 @@ void rxo_rdres_add(struct rxo_rdres *rd, const struct rxo_pkt *pkt, u64 orig,
 		.opcode = pkt->opcode,
 	};
 	job.last = res->last;
-	rxo_rdres_push_job(rd, &job);
+	rxo_rdres_insert_job(rd, rd->job_head, &job);
 }
 
 /* --------------------------------------------------------------- duplicates */
@@ -176,31 +167,70 @@ static bool rxo_rdres_maps(const struct rxo_rdres *rd,
 	return true;
 }
 
+/* Partly sent, and that was lost: start over from where it asks. */
+static void rxo_rdres_merge(struct rxo_rd_job *pending,
+			    const struct rxo_rd_job *job)
+{
+	if (rxo_psn_before(job->next, pending->next)) {
+		pending->next = job->next;
+		pending->from = job->next;
+	}
+	if (rxo_psn_after(job->last, pending->last)) {
+		pending->last = job->last;
+		pending->end = job->end;
+	}
+}
+
+/*
+ * What is asked for again may lie before what is still to be sent for the same
+ * request. Then it goes first: what has arrived behind it waits for it.
+ */
+static bool rxo_rdres_queue_piece(struct rxo_rdres *rd,
+				  const struct rxo_rd_job *job)
+{
+	u32 at = rd->job_head, n = 0;
+	u32 i;
+
+	for (i = rd->job_tail; i != rd->job_head; i++) {
+		struct rxo_rd_job *pending = rxo_rdres_job(rd, i);
+
+		if (pending->res != job->res)
+			continue;
+		n++;
+		if (rxo_psn_after(job->next, pending->last))
+			continue;
+		if (rxo_psn_before(job->last, pending->next)) {
+			at = at == rd->job_head ? i : at;
+			continue;
+		}
+		/* All of it is still to come. */
+		if (!rxo_psn_before(job->next, pending->next) &&
+		    !rxo_psn_after(job->last, pending->last))
+			return false;
+		rxo_rdres_merge(pending, job);
+		return true;
+	}
+	if (n > 1)
+		return false;
+	/* All jobs but the first have not begun, see rxo_rdres_rewind(). */
+	if (at != rd->job_head)
+		rxo_rdres_job(rd, at)->from = rxo_rdres_job(rd, at)->next;
+	rxo_rdres_insert_job(rd, at, job);
+	return true;
+}
+
 bool rxo_rdres_replay(struct rxo_rdres *rd, const struct rxo_pkt *pkt)
 {
-	struct rxo_rd_job *pending, job = {};
+	struct rxo_rd_job job = {};
 	u32 n;
 
 	/* Newest first: an old one may be from before the PSNs wrapped. */
 	for (n = 1; n <= rd->res_count; n++) {
 		job.res = rd->res_head - n;
 		if (rxo_rdres_maps(rd, rxo_rdres_at(rd, job.res), pkt, &job))
-			break;
+			return rxo_rdres_queue_piece(rd, &job);
 	}
-	if (n > rd->res_count)
-		return false;
-	pending = rxo_rdres_job_of(rd, job.res);
-	if (!pending) {
-		rxo_rdres_push_job(rd, &job);
-		return true;
-	}
-	/* All of it is still to come. */
-	if (!rxo_psn_before(job.next, pending->next) && job.end == pending->end)
-		return false;
-	/* Partly sent, and that was lost: start over from where it asks. */
-	job.replay = pending->replay;
-	*pending = job;
-	return true;
+	return false;
 }
 
 /* ------------------------------------------------------------------ answers */

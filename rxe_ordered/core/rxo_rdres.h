@@ -13,6 +13,8 @@
 
 /* Upper limit of max_dest_rd_atomic. */
 #define RXO_MAX_RD_ATOMIC 64
+/* Of each kept request an answer, and a piece of it once more. */
+#define RXO_MAX_RD_JOBS (2 * RXO_MAX_RD_ATOMIC)
 
 /* A READ or atomic that is kept so that it can be answered again. */
 struct rxo_rd_res {
@@ -43,7 +45,7 @@ struct rxo_rdres {
 	struct rxo_rd_res res[RXO_MAX_RD_ATOMIC];
 	u32 res_head;		/* free running: next to use */
 	u32 res_count;		/* that are kept */
-	struct rxo_rd_job job[RXO_MAX_RD_ATOMIC];
+	struct rxo_rd_job job[RXO_MAX_RD_JOBS];
 	u32 job_head;
 	u32 job_tail;		/* job_tail == job_head: no job */
 };
@@ -74,7 +76,7 @@ void rxo_rdres_add(struct rxo_rdres *rd, const struct rxo_pkt *pkt, u64 orig,
 		   u32 msn);
 /*
  * A duplicate: answer it again. False: it is no piece of a request that is
- * kept, or its answer is still to come anyway.
+ * kept, or its answer is still to come anyway, or two pieces of it are.
  */
 bool rxo_rdres_replay(struct rxo_rdres *rd, const struct rxo_pkt *pkt);
 

@@ -70,7 +70,8 @@ void rxo_req_start(struct rxo_req *req, const struct rxo_req_cfg *cfg,
 	req->max = first;
 	req->una = first;
 	req->observable = first;
-	req->rd_again = first;
+	req->seen = first;
+	req->keeps = RXO_KEEPS_MAYBE;
 	req->una_idx = req->tail;
 	req->cur = req->tail;
 }
@@ -100,6 +101,7 @@ void rxo_req_push(struct rxo_req *req)
 {
 	RXO_ASSERT(rxo_req_has_room(req));
 	rxo_req_slot(req)->started = false;
+	rxo_req_slot(req)->asked_again = false;
 	req->head++;
 }
 
@@ -289,7 +291,7 @@ static void rxo_req_fill_data(const struct rxo_req *req, u32 idx,
 						   (last ? RXO_POS_LAST : 0)];
 	pkt->payload_len = act->len;
 	pkt->pad = -act->len & 3;
-	pkt->ackreq = rxo_req_wants_ack(req, idx, wqe, psn);
+	pkt->ackreq = act->repair || rxo_req_wants_ack(req, idx, wqe, psn);
 	/* Headers that the opcode does not have are not built. */
 	pkt->va = wqe->raddr;
 	pkt->rkey = wqe->rkey;
@@ -309,6 +311,8 @@ static void rxo_req_fill(const struct rxo_req *req, u32 idx,
 	act->slot = idx & req->mask;
 	act->offset = rxo_req_dist(wqe, psn) << req->mtu_shift;
 	act->npsn = rxo_req_packet_npsn(req, wqe, psn);
+	if (act->repair)
+		act->npsn = min(act->npsn, req->repair_npsn);
 	act->retransmit = rxo_psn_before(psn, req->max);
 	act->pkt.psn = psn;
 	act->pkt.dqpn = req->cfg.dqpn;
@@ -367,6 +371,12 @@ void rxo_req_next(const struct rxo_req *req, u64 now, struct rxo_req_act *act)
 		rxo_req_wait(act, RXO_WAIT_RNR);
 		return;
 	}
+	if (req->repair) {
+		act->repair = true;
+		rxo_req_fill(req, req->una_idx,
+			     rxo_req_at(req, req->una_idx), req->una, act);
+		return;
+	}
 	if (req->cur == req->head) {
 		act->kind = RXO_REQ_IDLE;
 		rxo_req_nudge(req, act);
@@ -408,9 +418,6 @@ static void rxo_req_sent_next(struct rxo_req *req, const struct rxo_req_act *act
 	*wqe = rxo_req_begun(req, wqe);
 	if (rxo_req_has_result(wqe) && !act->retransmit)
 		req->rd_out++;
-	if (rxo_req_is_read(wqe) &&
-	    !rxo_psn_eq(req->psn, rxo_req_part(req, wqe, req->psn).first))
-		req->rd_again = req->psn;
 	/* Or it would not be comparable after very many READs. */
 	if (rxo_req_is_read(wqe) && !rxo_psn_after(req->observable, req->una))
 		req->observable = req->una;
@@ -454,15 +461,37 @@ void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 		rxo_req_sent_next(req, act);
 	if (req->cfg.measure_rtt)
 		rxo_req_time(req, act, now);
-	if (act->retransmit)
+	if (act->retransmit) {
 		req->n_retransmit++;
+		rxo_req_at(req, idx)->asked_again = true;
+	}
 	if (act->probe)
 		return;
-	if (act->pkt.ackreq || rxo_req_has_result(rxo_req_at(req, idx)))
+	if (act->repair) {
+		req->repair = false;
+		req->repaired = true;
+	} else if (act->pkt.ackreq ||
+		   rxo_req_has_result(rxo_req_at(req, idx))) {
 		req->since_ackreq = 0;
-	else
+	} else {
 		req->since_ackreq++;
+	}
 	rxo_retry_sent(&req->retry, now);
+}
+
+/* What would then be sent for the first time has not begun either. */
+void rxo_req_rewind(struct rxo_req *req, const struct rxo_req *mark)
+{
+	u32 end = req->cur == req->head ? req->head : req->cur + 1;
+	u32 idx;
+
+	for (idx = mark->cur; idx != end; idx++) {
+		struct rxo_swqe *wqe = rxo_req_at(req, idx);
+
+		if (wqe->started && !rxo_psn_before(wqe->first, mark->max))
+			wqe->started = false;
+	}
+	*req = *mark;
 }
 
 /* --------------------------------------------- acknowledgement and failure */
@@ -474,11 +503,17 @@ static void rxo_req_moved(struct rxo_req *req, u64 now)
 		req->psn = req->una;
 		req->cur = req->una_idx;
 	}
-	req->gap_known = false;
 	if (req->rtt_timed && rxo_psn_after(req->una, req->rtt_psn)) {
 		rxo_rtt_sample(&req->rtt, now - req->rtt_from);
 		req->rtt_timed = false;
 	}
+	/* A repair that is no longer due was for what has arrived after all. */
+	if (req->repair || !rxo_psn_before(req->una, req->gap_end))
+		req->gap_known = false;
+	req->repair = false;
+	req->repaired = false;
+	if (rxo_psn_before(req->seen, req->una))
+		req->seen = req->una;
 	/* psn never stands behind a failed request, so that one cannot wait. */
 	rxo_retry_progress(&req->retry, now,
 			   rxo_psn_before(req->una, req->psn));
@@ -523,6 +558,19 @@ void rxo_req_go_back(struct rxo_req *req)
 	req->psn = req->una;
 	req->cur = req->una_idx;
 	req->since_ackreq = 0;
+	req->repair = false;
+	req->repaired = false;
+	rxo_retry_stop(&req->retry);
+}
+
+void rxo_req_repair(struct rxo_req *req, u32 npsn)
+{
+	if (!rxo_retry_take(&req->retry)) {
+		rxo_req_fail(req, req->una_idx, RXO_WC_RETRY_EXC_ERR);
+		return;
+	}
+	req->repair = true;
+	req->repair_npsn = npsn;
 	rxo_retry_stop(&req->retry);
 }
 
@@ -545,6 +593,7 @@ void rxo_req_fail(struct rxo_req *req, u32 idx, enum rxo_status status)
 	if (wqe->status)
 		return;
 	wqe->status = (u8)status;
+	req->repair &= idx != req->una_idx;
 	if (wqe->started && (s32)(req->cur - idx) >= 0) {
 		req->cur = idx;
 		req->psn = idx == req->una_idx ? req->una : wqe->first;

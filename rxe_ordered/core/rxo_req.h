@@ -31,6 +31,13 @@ struct rxo_req_cfg {
 	bool measure_rtt;	/* for rxo_order.h */
 };
 
+/* Does the peer keep packets that arrive behind a gap? See rxo_ack.c. */
+enum rxo_keeps {
+	RXO_KEEPS_NOT,
+	RXO_KEEPS_MAYBE,
+	RXO_KEEPS_YES,
+};
+
 struct rxo_req {
 	struct rxo_req_cfg cfg;
 	struct rxo_retry retry;
@@ -62,14 +69,21 @@ struct rxo_req {
 				 */
 	u8 mtu_shift;
 	u32 rd_part;		/* PSNs of one READ request at most, 2^n */
-	struct rxo_psn rd_again; /* last READ request from within a part */
-	bool gap_known;		/* una was asked for again because of a gap */
 	bool rtt_timed;		/* the answer to rtt_psn, sent at rtt_from, is
 				 * being timed
 				 */
 	struct rxo_psn rtt_psn;
 	u64 rtt_from;
 	struct rxo_rtt rtt;
+	bool gap_known;		/* READ data missing at una was asked for again */
+	struct rxo_psn gap_end;	/* as far as this */
+	struct rxo_psn seen;	/* answers have been seen up to here at least */
+	/* One packet sent again instead of all: see rxo_ack.c. */
+	bool repair;		/* the one at una is due */
+	u32 repair_npsn;	/* READ: PSNs to ask for */
+	bool repaired;		/* it has left, and una has not moved since */
+	u8 keeps;		/* enum rxo_keeps */
+	u32 n_plain;		/* sequence NAKs since that trust was lost */
 	/* counters, monotonic */
 	u64 n_retransmit;	/* packets sent again */
 	u64 n_timeout;
@@ -103,6 +117,7 @@ struct rxo_req_act {
 	u32 npsn;		/* PSNs that it takes: 1, or a READ's responses */
 	bool retransmit;
 	bool probe;		/* of rxo_req_probe() */
+	bool repair;		/* out of turn: the packet at una */
 	struct rxo_pkt pkt;	/* complete but for the payload */
 };
 
@@ -133,7 +148,7 @@ void rxo_req_push(struct rxo_req *req);
 /* Could rxo_req_next() say anything but idle? Cheap enough to ask first. */
 static inline bool rxo_req_has_next(const struct rxo_req *req)
 {
-	return req->cur != req->head || req->since_ackreq;
+	return req->cur != req->head || req->since_ackreq || req->repair;
 }
 
 void rxo_req_next(const struct rxo_req *req, u64 now, struct rxo_req_act *act);
@@ -150,6 +165,12 @@ void rxo_req_probe(const struct rxo_req *req, struct rxo_psn psn,
 
 /* All before this PSN is completed, and the caller has popped it. */
 struct rxo_psn rxo_req_completed(const struct rxo_req *req);
+
+/*
+ * Take back what has been committed as sent: @mark is a copy taken before, and
+ * only RXO_SENT has been committed since.
+ */
+void rxo_req_rewind(struct rxo_req *req, const struct rxo_req *mark);
 
 /* A request that has ended, oldest first. */
 struct rxo_req_done {
@@ -240,6 +261,11 @@ void rxo_req_advance_read(struct rxo_req *req, u64 now);
 void rxo_req_go_back(struct rxo_req *req);
 /* Go back to una at the price of a transport retry; none left: fail there. */
 void rxo_req_retry(struct rxo_req *req);
+/*
+ * Send the packet at una again, out of turn, at the price of a transport retry;
+ * of a READ ask for @npsn PSNs at most. None left: fail there.
+ */
+void rxo_req_repair(struct rxo_req *req, u32 npsn);
 /* Request @idx has failed; keep an earlier verdict. Nothing after it is sent. */
 void rxo_req_fail(struct rxo_req *req, u32 idx, enum rxo_status status);
 

@@ -61,18 +61,25 @@ static void rxo_resp_refuse(struct rxo_resp *resp, struct rxo_resp_act *act,
 }
 
 /* IBTA 9.7.5.2.4: a gap is reported once, until the missing packet arrives. */
-static void rxo_resp_rx_ahead(struct rxo_resp *resp, struct rxo_resp_act *act)
+void rxo_resp_gap(struct rxo_resp *resp)
 {
-	if (resp->seq_nak_sent) {
-		act->kind = RXO_RESP_DROP;
-		act->drop = RXO_DROP_SEQ;
+	if (resp->seq_nak_sent || resp->failed)
 		return;
-	}
-	act->kind = RXO_RESP_NONE;
 	rxo_resp_owe_nak(resp, resp->epsn,
 			 rxo_aeth_make(RXO_AETH_NAK, RXO_NAK_PSN));
 	resp->seq_nak_sent = true;
 	resp->n_seq_nak++;
+}
+
+/*
+ * After an RNR NAK the peer sends everything again, so there is no use in
+ * keeping what arrives meanwhile.
+ */
+static void rxo_resp_rx_ahead(struct rxo_resp *resp, struct rxo_resp_act *act)
+{
+	act->kind = resp->rnr_nak_sent ? RXO_RESP_DROP : RXO_RESP_AHEAD;
+	act->drop = RXO_DROP_SEQ;
+	rxo_resp_gap(resp);
 }
 
 /*
@@ -212,6 +219,7 @@ static void rxo_resp_rx_expected(struct rxo_resp *resp,
 
 	/* Present again: should it fail for a moment, a new gap is news. */
 	resp->seq_nak_sent = false;
+	resp->rnr_nak_sent = false;
 
 	if (!rxo_resp_is_in_message(resp, info) ||
 	    !rxo_rdres_has_span(&resp->rd, resp->epsn, npsn)) {
@@ -362,6 +370,7 @@ static void rxo_resp_not_ready(struct rxo_resp *resp)
 			 rxo_aeth_make(RXO_AETH_RNR, resp->cfg.min_rnr_timer));
 	/* The packets behind are dropped without a NAK of their own. */
 	resp->seq_nak_sent = true;
+	resp->rnr_nak_sent = true;
 	resp->n_rnr_nak++;
 }
 
@@ -407,7 +416,7 @@ void rxo_resp_done(struct rxo_resp *resp, const struct rxo_resp_act *act,
 		   enum rxo_resp_result result, struct rxo_resp_next_act *next)
 {
 	memset(next, 0, sizeof(*next));
-	if (act->kind == RXO_RESP_DROP)
+	if (act->kind == RXO_RESP_DROP || act->kind == RXO_RESP_AHEAD)
 		return;
 	if (act->kind == RXO_RESP_NONE) {
 		if (resp->fatal_due)

@@ -47,6 +47,7 @@ struct rxo_resp {
 	u8 nak_syndrome;
 	struct rxo_psn nak_psn;
 	bool seq_nak_sent;	/* one NAK per gap */
+	bool rnr_nak_sent;	/* the peer starts over from epsn: keep nothing */
 	struct rxo_rdres rd;	/* READs and atomics: kept, to be answered */
 	bool failed;		/* class A/C error: nothing more is executed */
 	bool fatal_due;		/* rxo_resp_rx() found it, not reported yet */
@@ -63,11 +64,15 @@ enum rxo_resp_kind {
 	RXO_RESP_WRITE,		/* WRITE data */
 	RXO_RESP_READ,		/* READ request: check access, then commit */
 	RXO_RESP_ATOMIC,	/* atomic: execute, once and for all */
+	RXO_RESP_AHEAD,		/* behind a gap: keep it, or drop it, see drop */
 };
 
 /*
  * What the caller executes before rxo_resp_done().
  *
+ * AHEAD: the caller may keep the packet (rxo_reorder.h) and bring it again once
+ *	epsn has reached it. If something is kept when it has brought all that it
+ *	can, there is another gap: rxo_resp_gap().
  * RECV: if need_recv, take the next receive request (none: RXO_RES_NO_RECV; bad
  *	entry: RXO_RES_RECV_BAD). Place len bytes at offset of its scatter list
  *	(not accessible: RXO_RES_LOC_PROT; beyond its length: RXO_RES_LOC_LEN).
@@ -160,6 +165,9 @@ void rxo_resp_rx(struct rxo_resp *resp, const struct rxo_pkt *pkt,
  */
 void rxo_resp_done(struct rxo_resp *resp, const struct rxo_resp_act *act,
 		   enum rxo_resp_result result, struct rxo_resp_next_act *next);
+
+/* Packets from beyond epsn are kept, the one at epsn is not: ask for it. */
+void rxo_resp_gap(struct rxo_resp *resp);
 
 /* Is there anything to send? */
 bool rxo_resp_has_tx(const struct rxo_resp *resp);

@@ -33,6 +33,7 @@ static const char *const rxo_drop_names[RXO_DROP_COUNT] = {
 	[RXO_DROP_GHOST_ACK] = "ghost_ack",
 	[RXO_DROP_RESPONSE] = "response",
 	[RXO_DROP_NOMEM] = "nomem",
+	[RXO_DROP_KEEP] = "keep",
 };
 
 const char *rxo_drop_name(enum rxo_drop drop)

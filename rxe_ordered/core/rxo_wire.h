@@ -77,6 +77,7 @@ enum rxo_drop {
 	RXO_DROP_GHOST_ACK,	/* acknowledges what was never sent */
 	RXO_DROP_RESPONSE,	/* read response that matches no request */
 	RXO_DROP_NOMEM,
+	RXO_DROP_KEEP,		/* arrived before its turn, no room to keep it */
 	RXO_DROP_COUNT
 };
 

@@ -81,6 +81,7 @@ struct rxo_swqe {
 	struct rxo_psn first;	/* valid once sending has begun */
 	struct rxo_psn last;
 	bool started;		/* first and last are assigned */
+	bool asked_again;	/* READ: its answers may begin and end anywhere */
 };
 
 struct rxo_sq_limits {

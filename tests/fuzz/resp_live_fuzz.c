@@ -5,6 +5,7 @@
  * peer was granted, and count receives right.
  */
 #include "core/rxo_key.h"
+#include "core/rxo_reorder.h"
 #include "core/rxo_resp.h"
 #include "fuzz.h"
 
@@ -20,6 +21,8 @@ struct world {
 	/* the message in progress, by the rules */
 	u64 grant_va;
 	u64 grant_len;
+	struct rxo_reorder order;
+	struct rxo_pkt kept[RXO_REORDER_WINDOW];
 };
 
 /* What the memory held when the atomic with this PSN was executed. */
@@ -67,6 +70,10 @@ static void check_decision(struct world *w, const struct rxo_resp_act *act)
 	if (act->kind == RXO_RESP_DROP || act->kind == RXO_RESP_NONE)
 		return;
 	MUST(!w->fatal);
+	if (act->kind == RXO_RESP_AHEAD) {
+		MUST(rxo_psn_after(act->pkt.psn, w->resp.epsn));
+		return;
+	}
 	MUST(rxo_psn_eq(act->pkt.psn, w->resp.epsn));
 	MUST(act->len <= MTU && act->len == act->pkt.payload_len);
 	MUST((u64)act->offset + act->len <= RXO_MAX_MSG);
@@ -133,9 +140,23 @@ static enum rxo_resp_result outcome(struct world *w, struct tape *t,
 	return res;
 }
 
-static void receive(struct world *w, struct tape *t)
+/* As rx.c keeps it, or now and then has no room. */
+static void keep(struct world *w, struct tape *t, const struct rxo_pkt *pkt)
 {
-	struct rxo_pkt pkt = make_packet(w, t);
+	u32 slot;
+
+	if (tape_pick(t, 8) == 7 ||
+	    rxo_reorder_add(&w->order, w->resp.epsn, pkt->psn, &slot) !=
+	    RXO_REORDER_KEEP)
+		return;
+	MUST(slot < RXO_REORDER_WINDOW);
+	w->kept[slot] = *pkt;
+}
+
+static void receive_one(struct world *w, struct tape *t,
+			const struct rxo_pkt *in)
+{
+	struct rxo_pkt pkt = *in;
 	struct rxo_psn epsn = w->resp.epsn;
 	struct rxo_resp_next_act next;
 	enum rxo_resp_result res;
@@ -147,12 +168,35 @@ static void receive(struct world *w, struct tape *t)
 		MUST((u32)act.drop < RXO_DROP_COUNT && act.drop);
 		return;
 	}
+	if (act.kind == RXO_RESP_AHEAD) {
+		keep(w, t, &pkt);
+		return;
+	}
 	act.orig = held(pkt.psn);
 	res = outcome(w, t, &act);
 	rxo_resp_done(&w->resp, &act, res, &next);
 	check_next(w, &next);
 	if (act.kind == RXO_RESP_NONE || res != RXO_RES_OK)
 		MUST(rxo_psn_eq(epsn, w->resp.epsn));
+}
+
+static void receive(struct world *w, struct tape *t)
+{
+	struct rxo_pkt pkt = make_packet(w, t);
+	struct rxo_psn psn;
+
+	receive_one(w, t, &pkt);
+	while (rxo_reorder_first(&w->order, &psn)) {
+		if (rxo_psn_after(psn, w->resp.epsn)) {
+			rxo_resp_gap(&w->resp);
+			MUST(w->fatal || w->resp.seq_nak_sent);
+			return;
+		}
+		pkt = w->kept[rxo_reorder_slot(psn)];
+		MUST(rxo_psn_eq(pkt.psn, psn));
+		rxo_reorder_remove(&w->order, rxo_reorder_slot(psn));
+		receive_one(w, t, &pkt);
+	}
 }
 
 static void transmit(struct world *w, struct tape *t)
@@ -207,7 +251,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 				limits[tape_pick(&t, ARRAY_SIZE(limits))];
 			rxo_resp_modify(&w.resp, &w.cfg);
 		}
-		MUST(w.resp.rd.job_head - w.resp.rd.job_tail <= RXO_MAX_RD_ATOMIC);
+		MUST(w.resp.rd.job_head - w.resp.rd.job_tail <= RXO_MAX_RD_JOBS);
 		MUST(w.resp.rd.res_count <= w.cfg.max_dest_rd_atomic);
 	}
 	return 0;

@@ -174,6 +174,8 @@ void pair_init(struct pair *p, const struct pair_cfg *cfg,
 		me->recv_in_use = false;
 		me->placed = 0;
 		me->n_recv = me->n_recv_cqe = 0;
+		me->n_kept = 0;
+		me->kept_req.order = me->kept_ans.order = (struct rxo_reorder){};
 		me->n_in = 0;
 		me->n_to = 0;
 	}
@@ -325,7 +327,7 @@ static void pair_invariants(const struct pair *p)
 		T_CHECK(r->rd_out <= p->cfg.max_rd);
 		if (!r->rd_out)
 			T_CHECK(out <= p->cfg.window);
-		T_CHECK(s->rd.job_head - s->rd.job_tail <= s->rd.res_count);
+		T_CHECK(s->rd.job_head - s->rd.job_tail <= 2 * s->rd.res_count);
 		T_CHECK(s->rd.res_count <= p->cfg.max_rd);
 	}
 }
@@ -466,18 +468,77 @@ static void pair_follow_up(struct pair *p, u32 side,
 		pair_received(p, side, next);
 }
 
-static void pair_rx_request(struct pair *p, u32 side, const struct rxo_pkt *pkt,
-			    const u8 *payload)
+/* @next: what this end waits for. */
+static void pair_keep(struct pair *p, u32 side, struct pair_kept *kept,
+		      struct rxo_psn next, struct rxo_psn psn,
+		      const struct pair_packet *in)
 {
-	struct rxo_resp *resp = &p->end[side].resp;
+	u32 slot;
+
+	if (p->cfg.forgets >> side & 1 ||
+	    rxo_reorder_add(&kept->order, next, psn, &slot) != RXO_REORDER_KEEP)
+		return;
+	kept->pkt[slot] = *in;
+	p->end[side].n_kept++;
+}
+
+static void pair_take_kept(struct pair_kept *kept, struct rxo_psn psn,
+			   struct pair_packet *in, struct rxo_pkt *pkt)
+{
+	u32 slot = rxo_reorder_slot(psn);
+
+	*in = kept->pkt[slot];
+	rxo_reorder_remove(&kept->order, slot);
+	T_EQ(rxo_wire_parse(in->b, in->len, in->len, pkt), RXO_DROP_NONE);
+	T_EQ(pkt->psn.v, psn.v);
+}
+
+static void pair_forget(struct pair_kept *kept)
+{
+	u32 slot;
+
+	while (rxo_reorder_any(&kept->order, &slot))
+		rxo_reorder_remove(&kept->order, slot);
+}
+
+static void pair_one_request(struct pair *p, u32 side,
+			     const struct rxo_pkt *pkt,
+			     const struct pair_packet *in)
+{
+	struct pair_end *me = &p->end[side];
+	struct rxo_resp *resp = &me->resp;
 	struct rxo_resp_next_act next;
+	enum rxo_resp_result res;
 	struct rxo_resp_act act;
 
 	rxo_resp_rx(resp, pkt, &act);
-	if (act.kind == RXO_RESP_DROP)
+	if (act.kind == RXO_RESP_AHEAD)
+		pair_keep(p, side, &me->kept_req, resp->epsn, pkt->psn, in);
+	if (act.kind == RXO_RESP_DROP || act.kind == RXO_RESP_AHEAD)
 		return;
-	rxo_resp_done(resp, &act, pair_exec(p, side, &act, payload), &next);
+	res = pair_exec(p, side, &act, in->b + pkt->hdr_len);
+	rxo_resp_done(resp, &act, res, &next);
 	pair_follow_up(p, side, &next);
+	if (res == RXO_RES_NO_RECV)
+		pair_forget(&me->kept_req);
+}
+
+static void pair_rx_request(struct pair *p, u32 side, const struct rxo_pkt *pkt,
+			    const struct pair_packet *in)
+{
+	struct pair_end *me = &p->end[side];
+	struct pair_packet kept;
+	struct rxo_pkt kept_pkt;
+	struct rxo_psn psn;
+
+	pair_one_request(p, side, pkt, in);
+	while (rxo_reorder_first(&me->kept_req.order, &psn) &&
+	       !rxo_psn_after(psn, me->resp.epsn)) {
+		pair_take_kept(&me->kept_req, psn, &kept, &kept_pkt);
+		pair_one_request(p, side, &kept_pkt, &kept);
+	}
+	if (me->kept_req.order.count)
+		rxo_resp_gap(&me->resp);
 }
 
 static void pair_pop(struct pair *p, u32 side)
@@ -492,15 +553,19 @@ static void pair_pop(struct pair *p, u32 side)
 	pair_order_release(p, side);
 }
 
-static void pair_rx_response(struct pair *p, u32 side, const struct rxo_pkt *pkt,
-			     const u8 *payload)
+static void pair_one_response(struct pair *p, u32 side,
+			      const struct rxo_pkt *pkt,
+			      const struct pair_packet *in)
 {
 	struct pair_end *me = &p->end[side];
+	const u8 *payload = in->b + pkt->hdr_len;
 	struct rxo_ack_act act;
 
 	rxo_ack_rx(&me->req, pkt, p->now, &act);
 	if (act.unexecuted)
 		rxo_order_nak(&me->order, pkt->psn, p->now);
+	if (act.kind == RXO_ACK_AHEAD)
+		pair_keep(p, side, &me->kept_ans, me->req.una, pkt->psn, in);
 	if (act.kind == RXO_ACK_READ_DATA) {
 		u32 op = (u32)me->swqe[act.slot].wr_id;
 
@@ -520,6 +585,27 @@ static void pair_rx_response(struct pair *p, u32 side, const struct rxo_pkt *pkt
 	pair_pop(p, side);
 }
 
+static void pair_rx_response(struct pair *p, u32 side, const struct rxo_pkt *pkt,
+			     const struct pair_packet *in)
+{
+	struct pair_end *me = &p->end[side];
+	struct rxo_reorder *order = &me->kept_ans.order;
+	struct pair_packet kept;
+	struct rxo_pkt kept_pkt;
+	struct rxo_psn psn;
+	bool any;
+
+	pair_one_response(p, side, pkt, in);
+	while (rxo_ack_has_gap(&me->req) || order->count) {
+		any = rxo_reorder_first(order, &psn);
+		if (!rxo_ack_kept_due(&me->req, any ? &psn : NULL, p->now))
+			break;
+		pair_take_kept(&me->kept_ans, psn, &kept, &kept_pkt);
+		pair_one_response(p, side, &kept_pkt, &kept);
+	}
+	pair_pop(p, side);
+}
+
 static void pair_rx(struct pair *p, u32 side, const struct pair_packet *in)
 {
 	struct rxo_pkt pkt;
@@ -528,9 +614,9 @@ static void pair_rx(struct pair *p, u32 side, const struct pair_packet *in)
 	T_EQ(pkt.dqpn, 0x100 + side);
 	p->event_rx = in->event;
 	if (rxo_opcode_info(pkt.opcode)->is_response)
-		pair_rx_response(p, side, &pkt, in->b + pkt.hdr_len);
+		pair_rx_response(p, side, &pkt, in);
 	else
-		pair_rx_request(p, side, &pkt, in->b + pkt.hdr_len);
+		pair_rx_request(p, side, &pkt, in);
 	pair_order_executed(p, side);
 	pair_invariants(p);
 }
@@ -597,7 +683,11 @@ static void pair_refuse_req(struct pair *p, u32 side)
 			break;
 		rxo_req_sent(req, &act, RXO_SENT, p->now);
 	}
-	*req = mark;
+	rxo_req_rewind(req, &mark);
+	if (req->cur != req->head && rxo_psn_eq(req->psn, req->max))
+		T_CHECK(!rxo_req_at(req, req->cur)->started ||
+			rxo_psn_before(rxo_req_at(req, req->cur)->first,
+				       req->max));
 	rxo_req_next(req, p->now, &act);
 	T_CHECK(!memcmp(&act, &again, sizeof(act)));
 }

@@ -14,6 +14,7 @@
 
 #include "core/rxo_ack.h"
 #include "core/rxo_order.h"
+#include "core/rxo_reorder.h"
 #include "core/rxo_req.h"
 #include "core/rxo_resp.h"
 
@@ -56,6 +57,7 @@ struct pair_cfg {
 				 * that completes; 0: any number
 				 */
 	bool exchange;		/* end 1 answers each message, end 0 waits for it */
+	u32 forgets;		/* bit: this end keeps nothing that is ahead */
 	/* random faults, percent */
 	u32 loss, dup, delay, busy;
 	u64 seed;
@@ -72,6 +74,12 @@ struct pair_packet {
 	u32 len;
 	u64 due;		/* not before so many packets were sent */
 	u64 event;		/* when it was sent, see pair.event */
+};
+
+/* What an end keeps until it is due. */
+struct pair_kept {
+	struct rxo_reorder order;
+	struct pair_packet pkt[RXO_REORDER_WINDOW];
 };
 
 struct pair_end {
@@ -97,6 +105,8 @@ struct pair_end {
 	u64 placed;		/* SEND and WRITE bytes executed here */
 	u64 word;		/* what the peer's atomics work on */
 	u32 atomics;		/* executed here */
+	struct pair_kept kept_req, kept_ans;
+	u64 n_kept;
 	/* link towards this end */
 	struct pair_packet *in[PAIR_LINK];
 	u32 n_in;

@@ -232,13 +232,28 @@ static void sweep_one(const struct workload *w, const struct pair_cfg *cfg,
 	}
 }
 
-static void sweep(enum pair_fate fate, u32 arg)
+/* Which ends forget what is ahead: a bit each. */
+static const u32 memories[] = { 0, 3, 1, 2 };
+
+static void sweep_forgetting(enum pair_fate fate, u32 arg, u32 forgets)
 {
+	struct pair_cfg c;
 	size_t i, m;
 
-	for (i = 0; i < ARRAY_SIZE(workloads); i++)
-		for (m = 0; m < ARRAY_SIZE(modes); m++)
-			sweep_one(&workloads[i], modes[m], fate, arg);
+	for (m = 0; m < ARRAY_SIZE(modes); m++) {
+		c = *modes[m];
+		c.forgets = forgets;
+		for (i = 0; i < ARRAY_SIZE(workloads); i++)
+			sweep_one(&workloads[i], &c, fate, arg);
+	}
+}
+
+static void sweep(enum pair_fate fate, u32 arg)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(memories); i++)
+		sweep_forgetting(fate, arg, memories[i]);
 }
 
 T_TEST(pair__every_packet_lost)
@@ -259,6 +274,71 @@ T_TEST(pair__every_packet_late)
 	sweep(PAIR_DELAY, 12);
 }
 
+static const struct pair_op bulk_write[] = { { W, SIG, 60 * 256 } };
+static const struct pair_op bulk_send[] = { { S, SIG, 60 * 256 } };
+static const struct pair_op bulk_read[] = { { R, SIG, 60 * 256 } };
+
+static const struct workload bulk[] = {
+	{ .name = "write", OPS(bulk_write), .burst = 8 },
+	{ .name = "send", OPS(bulk_send), .burst = 64, .batch = 64 },
+	{ .name = "read", OPS(bulk_read), .burst = 8 },
+	{ .name = "read, slowly", OPS(bulk_read), .burst = 1, .batch = 1 },
+	{ .name = "read, at once", OPS(bulk_read), .burst = 64, .batch = 64 },
+};
+
+/*
+ * A lost packet costs that packet, and a NAK, ACK or request for it. Not the
+ * last one: nothing behind it shows that it is missing.
+ */
+T_TEST(pair__one_loss_costs_one_packet)
+{
+	u64 nth, clean;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bulk); i++) {
+		clean = run_clean(&bulk[i], &plain);
+		for (nth = 0; nth < clean; nth++) {
+			t_context("workload '%s', packet %llu", bulk[i].name,
+				  nth);
+			set_up(&bulk[i], &plain);
+			pair_add_fault(&pair, nth, PAIR_DROP, 0);
+			pair_run(&pair);
+			pair_check(&pair);
+			if (pair.end[0].req.n_timeout)
+				continue;
+			T_CHECK(pair.n_packets <= clean + 4);
+			T_CHECK(pair.end[0].req.n_retransmit <= 2);
+		}
+	}
+}
+
+/* The same with an end that forgets: once a packet too much, then as ever. */
+T_TEST(pair__a_forgetful_peer_costs_one_round_trip)
+{
+	struct pair_cfg c = plain;
+	u64 first, clean;
+
+	c.forgets = 2;
+	set_up(&bulk[0], &c);
+	pair_run(&pair);
+	clean = pair.n_packets;
+	set_up(&bulk[0], &c);
+	pair_add_fault(&pair, 10, PAIR_DROP, 0);
+	pair_run(&pair);
+	pair_check(&pair);
+	T_EQ(pair.end[0].req.n_timeout, 0);
+	T_EQ(pair.end[0].req.keeps, RXO_KEEPS_NOT);
+	first = pair.n_packets;
+	T_CHECK(first > clean + 5);
+	set_up(&bulk[0], &c);
+	pair.end[0].req.keeps = RXO_KEEPS_NOT;
+	pair_add_fault(&pair, 10, PAIR_DROP, 0);
+	pair_run(&pair);
+	pair_check(&pair);
+	T_EQ(pair.end[0].req.n_timeout, 0);
+	T_CHECK(first <= pair.n_packets + 64);
+}
+
 /* Two losses: the repetition is lost too, or something close by. */
 T_TEST(pair__two_packets_lost)
 {
@@ -273,6 +353,7 @@ T_TEST(pair__two_packets_lost)
 				t_context("workload '%s', packets %llu, +%u",
 					  workloads[i].name, nth, distance[d]);
 				set_up(&workloads[i], &ordered);
+				pair.cfg.forgets = memories[(nth + d) % 4];
 				pair_add_fault(&pair, nth, PAIR_DROP, 0);
 				pair_add_fault(&pair, nth + distance[d],
 					       PAIR_DROP, 0);
@@ -319,6 +400,7 @@ T_TEST(pair__random_faults)
 			c.dup = c.seed % 5 * 2;
 			c.delay = c.seed % 3 * 4;
 			c.busy = c.seed % 7 * 2;
+			c.forgets = memories[c.seed % 4];
 			t_context("workload '%s', seed %llu",
 				  workloads[i].name, c.seed);
 			set_up(&workloads[i], &c);

@@ -206,8 +206,21 @@ T_TEST(ack_done__no_access_to_the_buffer)
 	r_flush(&r, 1, 2);
 }
 
-/* A burst behind one lost response costs one request and one retry. */
-T_TEST(ack_rx__gap_in_responses_goes_back_once)
+/* What is kept is brought again as long as it is due; with @kept the oldest. */
+static bool r_due(u32 kept)
+{
+	struct rxo_psn psn = rxo_psn_make(kept);
+
+	return rxo_ack_kept_due(&r.req, &psn, r.now);
+}
+
+static bool r_nothing_due(void)
+{
+	return !rxo_ack_kept_due(&r.req, NULL, r.now);
+}
+
+/* A burst behind one lost response costs one request, for just that. */
+T_TEST(ack_rx__gap_in_responses_is_asked_for_once)
 {
 	u32 psn;
 
@@ -216,25 +229,83 @@ T_TEST(ack_rx__gap_in_responses_goes_back_once)
 	r_post(&r, READ, SIG, 1);
 	r_send_all(&r);
 	r_data(&r, FIRST, 10, 256);
-	T_EQ(r_answer(&r, MIDDLE, 12, 0, 256), RXO_ACK_TAKEN);
+	T_CHECK(!rxo_ack_has_gap(&r.req));
+	T_EQ(r_answer(&r, MIDDLE, 12, 0, 256), RXO_ACK_AHEAD);
+	T_CHECK(rxo_ack_has_gap(&r.req));
+	T_CHECK(!r_due(12));
 	T_EQ(r_send(&r), 11);
-	T_EQ(r.act.pkt.dma_len, 256 * 9);
-	T_EQ(r_send(&r), 20);
-	for (psn = 13; psn < 19; psn++) {
-		T_EQ(r_answer(&r, MIDDLE, psn, 0, 256), RXO_ACK_DROP);
-		T_EQ(r.ack.drop, RXO_DROP_SEQ);
-	}
-	T_EQ(r_answer(&r, ONLY, 20, 0x1f, 1), RXO_ACK_DROP);
+	T_EQ(r.act.pkt.dma_len, 256);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	for (psn = 13; psn < 19; psn++)
+		T_EQ(r_answer(&r, MIDDLE, psn, 0, 256), RXO_ACK_AHEAD);
+	T_EQ(r_answer(&r, ONLY, 20, 0x1f, 1), RXO_ACK_AHEAD);
+	T_CHECK(!r_due(12));
 	T_EQ(r_next(&r), RXO_REQ_IDLE);
 	T_EQ(r.req.n_implied_nak, 1);
 	T_EQ(r.req.retry.retries_left, 1);
-	r_data(&r, FIRST, 11, 256);
-	for (psn = 12; psn < 19; psn++)
+	r_data(&r, ONLY, 11, 256);
+	for (psn = 12; psn < 19; psn++) {
+		T_CHECK(r_due(psn));
 		r_data(&r, MIDDLE, psn, 256);
-	r_data(&r, LAST, 19, 256);
+	}
+	/* 19 was lost, too: that is known now. */
+	T_CHECK(!r_due(20));
+	T_EQ(r.req.n_implied_nak, 2);
+	T_EQ(r_send(&r), 19);
+	T_EQ(r.act.pkt.dma_len, 256);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	r_data(&r, ONLY, 19, 256);
+	T_CHECK(r_due(20));
 	r_data(&r, ONLY, 20, 1);
+	T_CHECK(r_nothing_due() && !rxo_ack_has_gap(&r.req));
 	r_ends(&r, 0, RXO_WC_SUCCESS);
 	r_ends(&r, 1, RXO_WC_SUCCESS);
+	T_EQ(r.req.rd_out, 0);
+}
+
+/* Several missing: they come one by one, and are not asked for once more. */
+T_TEST(ack_rx__answers_to_a_gap_are_waited_for)
+{
+	r_init(&r);
+	r_post(&r, READ, SIG, 256 * 5);
+	r_send_all(&r);
+	r_data(&r, FIRST, 10, 256);
+	T_EQ(r_answer(&r, MIDDLE, 13, 0, 256), RXO_ACK_AHEAD);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r.act.pkt.dma_len, 512);
+	r_data(&r, FIRST, 11, 256);
+	T_CHECK(!r_due(13));
+	T_EQ(r_answer(&r, LAST, 14, 0x1f, 256), RXO_ACK_AHEAD);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	r_data(&r, LAST, 12, 256);
+	T_CHECK(r_due(13));
+}
+
+/* Nothing of what is behind the gap could be kept: the rest is asked for. */
+T_TEST(ack_rx__what_was_not_kept_is_asked_for)
+{
+	r_init(&r);
+	r_post(&r, READ, SIG, 256 * 5);
+	r_post(&r, READ, SIG, 600);
+	r_send_all(&r);
+	T_EQ(r_answer(&r, MIDDLE, 11, 0, 256), RXO_ACK_AHEAD);
+	T_EQ(r_answer(&r, MIDDLE, 16, 0, 256), RXO_ACK_AHEAD);
+	T_EQ(r_send(&r), 10);
+	T_EQ(r.act.pkt.dma_len, 256);
+	r_data(&r, ONLY, 10, 256);
+	T_CHECK(r_nothing_due());
+	T_EQ(r_send(&r), 11);
+	T_EQ(r.act.pkt.dma_len, 4 * 256);
+	T_CHECK(r_nothing_due());
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	r_data(&r, FIRST, 11, 256);
+	r_data(&r, MIDDLE, 12, 256);
+	r_data(&r, MIDDLE, 13, 256);
+	r_data(&r, LAST, 14, 256);
+	/* 16 was seen, of the next one: ask for all of that. */
+	T_CHECK(r_nothing_due());
+	T_EQ(r_send(&r), 15);
+	T_EQ(r.act.pkt.dma_len, 600);
 }
 
 /* The original comes after all, when it has been asked for again. */
@@ -244,12 +315,24 @@ T_TEST(ack_rx__late_response_fits_its_first_request)
 	r_post(&r, READ, SIG, 600);
 	r_send_all(&r);
 	r_data(&r, FIRST, 10, 256);
-	T_EQ(r_answer(&r, LAST, 12, 0x1f, 88), RXO_ACK_TAKEN);
+	T_EQ(r_answer(&r, LAST, 12, 0x1f, 88), RXO_ACK_AHEAD);
 	T_EQ(r_send(&r), 11);
 	r_data(&r, MIDDLE, 11, 256);
-	T_EQ(r_answer(&r, FIRST, 11, 0x1f, 256), RXO_ACK_DROP);
+	T_EQ(r_answer(&r, ONLY, 11, 0x1f, 256), RXO_ACK_DROP);
+	T_CHECK(r_due(12));
 	r_data(&r, LAST, 12, 88);
 	r_ends(&r, 0, RXO_WC_SUCCESS);
+
+	/* Before the second request has left: it need not. */
+	r_init(&r);
+	r_post(&r, READ, SIG, 600);
+	r_send_all(&r);
+	T_EQ(r_answer(&r, MIDDLE, 11, 0x1f, 256), RXO_ACK_AHEAD);
+	r_data(&r, FIRST, 10, 256);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	/* If 11 was not kept, there is a gap again. */
+	T_CHECK(r_nothing_due());
+	T_EQ(r_send(&r), 11);
 }
 
 /* Two READs repeated: each may be answered from FIRST at its own place. */
@@ -287,18 +370,23 @@ T_TEST(ack_rx__ack_beyond_a_read_is_an_implied_nak)
 	T_EQ(r_send(&r), 11);
 	T_EQ(r.act.pkt.opcode, RXO_OP_READ_REQUEST);
 	T_EQ(r.act.pkt.dma_len, 600);
-	T_EQ(r_send(&r), 14);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
 	/* Nothing of the READ may be completed by an ACK, ever. */
 	T_EQ(r_ack(&r, 14), RXO_ACK_DROP);
 	T_EQ(r.ack.drop, RXO_DROP_SEQ);
 	T_EQ(r_ack(&r, 12), RXO_ACK_DROP);
+	T_CHECK(r_nothing_due());
+	T_CHECK(!r_pop(&r));
 	r_data(&r, FIRST, 11, 256);
 	r_data(&r, MIDDLE, 12, 256);
 	r_data(&r, LAST, 13, 88);
 	r_ends(&r, 1, RXO_WC_SUCCESS);
 	T_CHECK(!r_pop(&r));
-	T_EQ(r_ack(&r, 14), RXO_ACK_TAKEN);
+	/* The ACK for the WRITE is remembered. */
+	T_CHECK(rxo_ack_has_gap(&r.req));
+	T_CHECK(r_nothing_due());
 	r_ends(&r, 2, RXO_WC_SUCCESS);
+	T_EQ(rxo_req_deadline(&r.req), U64_MAX);
 }
 
 T_TEST(ack_rx__implied_naks_use_up_retries)
@@ -340,7 +428,7 @@ T_TEST(ack_rx__sequence_nak)
 	T_EQ(r.req.n_seq_nak, 1);
 	T_EQ(r.req.retry.retries_left, 1);
 	/* Twice the same before anything was repeated costs nothing. */
-	T_EQ(r_nak(&r, 12, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_nak(&r, 12, RXO_NAK_PSN), RXO_ACK_DROP);
 	T_EQ(r.req.retry.retries_left, 1);
 	T_EQ(r_send(&r), 12);
 	T_EQ(r.act.offset, 256);
@@ -350,6 +438,148 @@ T_TEST(ack_rx__sequence_nak)
 	T_EQ(r_nak(&r, 12, RXO_NAK_PSN), RXO_ACK_TAKEN);
 	r_ends(&r, 1, RXO_WC_RETRY_EXC_ERR);
 	r_flush(&r, 2, 2);
+}
+
+/* Twelve packets, 10 .. 21, and a NAK for 12: only that leaves, asking. */
+static void r_one_is_missing(void)
+{
+	r_init(&r);
+	r_post(&r, WRITE, SIG, 256 * 12);
+	r_send_all(&r);
+	T_EQ(r_nak(&r, 12, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 12);
+	T_CHECK(r.act.repair && r.act.retransmit && r.act.pkt.ackreq);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	T_CHECK(rxo_req_deadline(&r.req) != U64_MAX);
+}
+
+T_TEST(ack_rx__peer_keeps_packets)
+{
+	r_one_is_missing();
+	T_EQ(r_ack(&r, 21), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	T_EQ(r.req.keeps, RXO_KEEPS_YES);
+	T_EQ(r.req.n_retransmit, 1);
+
+	/* A NAK behind the next gap says the same. */
+	r_one_is_missing();
+	T_EQ(r_nak(&r, 15, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r.req.keeps, RXO_KEEPS_YES);
+	T_EQ(r_send(&r), 15);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	/* The next one is missing, too: it may be so. */
+	T_EQ(r_nak(&r, 16, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 16);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	T_EQ(r_ack(&r, 21), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	T_EQ(r.req.n_retransmit, 3);
+}
+
+T_TEST(ack_rx__peer_does_not_keep_packets)
+{
+	u32 psn;
+
+	r_one_is_missing();
+	T_EQ(r_ack(&r, 12), RXO_ACK_TAKEN);
+	T_EQ(r.req.keeps, RXO_KEEPS_NOT);
+	T_EQ(r.req.retry.retries_left, 2);
+	for (psn = 13; psn < 22; psn++)
+		T_EQ(r_send(&r), psn);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	/* From then on at once. */
+	T_EQ(r_nak(&r, 14, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 14);
+	T_CHECK(!r.act.repair);
+	T_EQ(r_send(&r), 15);
+}
+
+/* One that did keep may be out of room for once. */
+T_TEST(ack_rx__trust_is_lost_by_and_by)
+{
+	u32 i;
+
+	r_one_is_missing();
+	T_EQ(r_nak(&r, 15, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 15);
+	T_EQ(r_ack(&r, 15), RXO_ACK_TAKEN);
+	T_EQ(r.req.keeps, RXO_KEEPS_MAYBE);
+	T_EQ(r_send_all(&r), 6);
+	T_EQ(r_nak(&r, 17, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send_all(&r), 1);
+	T_EQ(r_ack(&r, 17), RXO_ACK_TAKEN);
+	T_EQ(r.req.keeps, RXO_KEEPS_NOT);
+	T_EQ(r_send_all(&r), 4);
+	/* But it is asked again some time. */
+	for (i = 1; i < 64; i++) {
+		r.req.retry.retries_left = 2;
+		T_EQ(r_nak(&r, 19, RXO_NAK_PSN), RXO_ACK_TAKEN);
+		T_EQ(r_send_all(&r), 3);
+	}
+	r.req.retry.retries_left = 2;
+	T_EQ(r_nak(&r, 19, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send_all(&r), 1);
+}
+
+/* The packet that was asked for is a READ request: what follows is sent too. */
+T_TEST(ack_rx__lost_read_request_goes_back)
+{
+	r_init(&r);
+	r_post(&r, WRITE, SIG, 1);
+	r_post(&r, READ, SIG, 600);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	T_EQ(r_nak(&r, 11, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 11);
+	T_CHECK(!r.act.repair);
+	T_EQ(r_send(&r), 14);
+
+	/* And behind a repaired one, where an ACK does not say. */
+	r_init(&r);
+	r_post(&r, WRITE, SIG, 1);
+	r_post(&r, READ, SIG, 600);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	T_EQ(r_nak(&r, 10, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 10);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	T_EQ(r_ack(&r, 10), RXO_ACK_TAKEN);
+	T_EQ(r.req.keeps, RXO_KEEPS_MAYBE);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r_send(&r), 14);
+}
+
+/* What has come of it otherwise, before the one packet has left. */
+T_TEST(ack_rx__repair_is_called_off)
+{
+	r_one_is_missing();
+	T_EQ(r_nak(&r, 15, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_ack(&r, 18), RXO_ACK_TAKEN);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+
+	r_one_is_missing();
+	T_EQ(r_nak(&r, 15, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_rnr(&r, 15), RXO_ACK_TAKEN);
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	r.now += 10000;
+	T_EQ(r_send(&r), 15);
+	T_CHECK(!r.act.repair);
+	T_EQ(r_send(&r), 16);
+
+	r_one_is_missing();
+	T_EQ(r_nak(&r, 15, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_nak(&r, 15, RXO_NAK_REM_ACCESS), RXO_ACK_TAKEN);
+	r_ends(&r, 0, RXO_WC_REM_ACCESS_ERR);
+	r_flush(&r, 1, 1);
+}
+
+/* The repair is lost: the timer goes back, over everything. */
+T_TEST(ack_rx__lost_repair_times_out)
+{
+	r_one_is_missing();
+	r_time_out(&r);
+	T_EQ(r.req.n_timeout, 1);
+	T_EQ(r_send_all(&r), 10);
 }
 
 T_TEST(ack_rx__sequence_nak_beyond_a_read)

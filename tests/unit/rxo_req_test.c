@@ -754,6 +754,8 @@ T_TEST(req_sent__local_failure_in_the_middle)
 	r_send_all(&r);
 	r_nak(&r, 10, RXO_NAK_PSN);	/* the first still needs repeating */
 	T_EQ(r_send(&r), 10);
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	r_ack(&r, 10);
 	T_EQ(r_send(&r), 11);
 	T_EQ(r_next(&r), RXO_REQ_WAIT);
 	r_ack(&r, 11);

@@ -189,7 +189,7 @@ T_TEST(resp_atomic__order_of_answers)
 	sends_nothing();
 	/* A NAK for a gap waits too. */
 	take_atomic(FAA, 15, 10);
-	T_EQ(rx(RXO_OP_SEND_ONLY, 17, 1), RXO_RESP_NONE);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 17, 1), RXO_RESP_AHEAD);
 	done(RXO_RES_OK);
 	sends_result(15, 10, 5);
 	sends_ack(16, NAK_SEQ, 5);
@@ -256,10 +256,10 @@ T_TEST(resp_atomic__in_its_place)
 	sends_ack(11, NAK_INV, 0);
 
 	init_atomic(2);
-	T_EQ(rx_atomic(FAA, 11), RXO_RESP_NONE);
+	T_EQ(rx_atomic(FAA, 11), RXO_RESP_AHEAD);
 	done(RXO_RES_OK);
 	sends_ack(10, NAK_SEQ, 0);
-	T_EQ(rx_atomic(FAA, 11), RXO_RESP_DROP);
+	T_EQ(rx_atomic(FAA, 11), RXO_RESP_AHEAD);
 	sends_nothing();
 	take_atomic(FAA, 10, 1);
 	take_atomic(FAA, 11, 2);

@@ -262,29 +262,71 @@ T_TEST(resp_rx__one_nak_per_gap)
 {
 	init();
 	take_ask(RXO_OP_SEND_ONLY, 10, 1);
-	T_EQ(rx(RXO_OP_SEND_ONLY, 12, 1), RXO_RESP_NONE);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 12, 1), RXO_RESP_AHEAD);
 	done(RXO_RES_OK);
 	T_CHECK(!next.fatal && !next.complete);
-	T_EQ(rx(RXO_OP_SEND_ONLY, 13, 1), RXO_RESP_DROP);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 13, 1), RXO_RESP_AHEAD);
 	T_EQ(act.drop, RXO_DROP_SEQ);
-	T_EQ(rx(RXO_OP_READ_REQUEST, 14, 0), RXO_RESP_DROP);
+	T_EQ(rx(RXO_OP_READ_REQUEST, 14, 0), RXO_RESP_AHEAD);
 	sends_ack(11, NAK_SEQ, 1);	/* stands for the ACK too */
 	sends_nothing();
-	T_EQ(rx(RXO_OP_SEND_ONLY, 15, 1), RXO_RESP_DROP);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 15, 1), RXO_RESP_AHEAD);
 	sends_nothing();
 	T_EQ(resp.n_seq_nak, 1);
 	take(RXO_OP_SEND_ONLY, 11, 1);
-	T_EQ(rx(RXO_OP_SEND_ONLY, 13, 1), RXO_RESP_NONE);	/* a new gap */
+	T_EQ(rx(RXO_OP_SEND_ONLY, 13, 1), RXO_RESP_AHEAD);	/* a new gap */
 	done(RXO_RES_OK);
 	sends_ack(12, NAK_SEQ, 2);
 	T_EQ(resp.n_seq_nak, 2);
+}
+
+/* What is kept behind it is brought again; one more gap is news at once. */
+T_TEST(resp_gap__is_reported_once)
+{
+	init();
+	T_EQ(rx(RXO_OP_SEND_ONLY, 11, 1), RXO_RESP_AHEAD);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 13, 1), RXO_RESP_AHEAD);
+	sends_ack(10, NAK_SEQ, 0);
+	rxo_resp_gap(&resp);
+	sends_nothing();
+	take_ask(RXO_OP_SEND_ONLY, 10, 1);
+	take(RXO_OP_SEND_ONLY, 11, 1);
+	rxo_resp_gap(&resp);
+	rxo_resp_gap(&resp);
+	T_EQ(resp.n_seq_nak, 2);
+	sends_ack(12, NAK_SEQ, 2);	/* no ACK of its own for 10 */
+	sends_nothing();
+}
+
+/* The peer sends all of it again when the time is over. */
+T_TEST(resp_rx__nothing_is_kept_behind_an_rnr_nak)
+{
+	init();
+	T_EQ(rx(RXO_OP_SEND_ONLY, 10, 1), RXO_RESP_RECV);
+	done(RXO_RES_NO_RECV);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 11, 1), RXO_RESP_DROP);
+	T_EQ(act.drop, RXO_DROP_SEQ);
+	sends_ack(10, RNR12, 0);
+	take(RXO_OP_SEND_ONLY, 10, 1);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 12, 1), RXO_RESP_AHEAD);
+	sends_ack(11, NAK_SEQ, 1);
+}
+
+T_TEST(resp_gap__not_after_a_failure)
+{
+	init();
+	T_EQ(rx(RXO_OP_SEND_MIDDLE, 10, 256), RXO_RESP_NONE);
+	done(RXO_RES_OK);
+	rxo_resp_gap(&resp);
+	sends_ack(10, NAK_INV, 0);
+	sends_nothing();
 }
 
 T_TEST(resp_rx__nak_waits_for_responses_and_is_overtaken)
 {
 	init();
 	take_read(10, 300);
-	T_EQ(rx(RXO_OP_SEND_ONLY, 13, 1), RXO_RESP_NONE);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 13, 1), RXO_RESP_AHEAD);
 	done(RXO_RES_OK);
 	sends_data(RXO_OP_READ_RESP_FIRST, 10, 0, 256);
 	sends_data(RXO_OP_READ_RESP_LAST, 11, 256, 44);
@@ -304,7 +346,7 @@ T_TEST(resp_rx__a_busy_packet_is_news_when_it_is_missing)
 	done(RXO_RES_BUSY);
 	T_EQ(resp.epsn.v, 10);
 	T_CHECK(!resp.have_recv);
-	T_EQ(rx(RXO_OP_SEND_ONLY, 11, 1), RXO_RESP_NONE);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 11, 1), RXO_RESP_AHEAD);
 	done(RXO_RES_OK);
 	sends_ack(10, NAK_SEQ, 0);
 }
@@ -318,7 +360,7 @@ T_TEST(resp_rx__psn_wrap)
 	T_EQ(rx(RXO_OP_SEND_ONLY, 0xffffff, 1), RXO_RESP_NONE);
 	done(RXO_RES_OK);
 	sends_ack(0xffffff, ACK, 1);
-	T_EQ(rx(RXO_OP_SEND_ONLY, 1, 1), RXO_RESP_NONE);
+	T_EQ(rx(RXO_OP_SEND_ONLY, 1, 1), RXO_RESP_AHEAD);
 	done(RXO_RES_OK);
 	sends_ack(0, NAK_SEQ, 1);
 	take(RXO_OP_SEND_ONLY, 0, 1);
