@@ -129,3 +129,21 @@ case_loss_atomics() {
 	counters
 	[ "$(counter "$DEV_B" duplicate_requests)" -gt 0 ] || fail "no answer was lost, so nothing was shown"
 }
+
+# Others on the same processor hardly notice.
+timeout_loss_ping_alive=240
+case_loss_ping_alive() {
+	local answers worst
+	topo_pair
+	netem delay 1ms loss 1% reorder 25%
+	perftest_start_pair ib_write_bw -q 4 -n 100 -s 65536
+	wait_for 15 sent_packets
+	in_a busybox ping -c 30 -i 0.1 -W 2 "$IP4_B" >/run/rxo/ping || true
+	tail -n 2 /run/rxo/ping
+	finish "$CLIENT" 120 || fail "client: $(cat "$CLIENT_OUT")"
+	finish "$SERVER" 30 || fail "the server failed"
+	answers=$(sed -n 's/.* \([0-9]*\) packets received.*/\1/p' /run/rxo/ping)
+	worst=$(sed -n 's|.*min/avg/max = [^/]*/[^/]*/\([0-9]*\).*|\1|p' /run/rxo/ping)
+	[ "$answers" -ge 25 ] || fail "$answers of 30 pings were answered"
+	[ "$worst" -lt 200 ] || fail "a ping took $worst ms"
+}
