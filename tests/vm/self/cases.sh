@@ -14,6 +14,9 @@ case_good_empty() { true; }
 case_good_pair() { topo_pair; gid_index "$DEV_A" "$IP6_A"; }
 case_good_skip() { need_tool no-such-tool; }
 
+# Runs after the bad ones, which have left namespaces behind.
+case_good_tidy() { [ ! -d /run/netns ] || [ -z "$(ls -A /run/netns)" ]; }
+
 case_bad_exit() { false; echo "not reached"; }
 case_bad_fail() { fail "as it should"; }
 case_bad_slow() { sleep 60; }
@@ -24,6 +27,11 @@ case_bad_not_refused() { refused '.' 2 true; }
 case_bad_refused_otherwise() { refused 'busy' 2 ls /nonexistent; }
 case_bad_left_process() { setsid sleep 300 & }
 case_bad_left_namespace() { ip netns add "forgotten$RXO_NR"; }
+
+case_bad_left_process_and_namespace() {
+	setsid sleep 300 &
+	ip netns add "forgotten$RXO_NR"
+}
 
 case_bad_left_device() {
 	ip link add "forgotten$RXO_NR" type dummy
