@@ -237,6 +237,9 @@ struct rxe_ordered_create_qp_resp {
  * Errors, with nothing consumed and the arm unchanged: -EINVAL (length, unknown
  * flag), -EFAULT (WC or COUNT cannot be written), -EIO (empty, and the CQ has
  * overrun or its device is gone).
+ * Beside other consumers, or arms of other strengths, an arm may be taken out a
+ * moment before the result is known; unless completions are returned, one at least
+ * as strong is put back, or the event is sent.
  *
  * RXE_ORDERED_METHOD_CQ_REARM_IF_EMPTY: the same without consuming.
  *   RESULT	u32. 0: empty, and armed. 1: not empty, and not armed.
