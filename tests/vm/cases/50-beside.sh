@@ -47,3 +47,15 @@ case_beside_rdma_rxe_same_namespace() {
 	refused 'in use' 5 rdma link add "rxoA$RXO_NR" type rxe_ordered netdev mine
 	port_is rxe_beside ACTIVE || fail "rdma_rxe has suffered"
 }
+
+# The functions for consumers in the kernel: a module calls them on a CQ of each driver.
+case_beside_kernel_functions() {
+	rxe_beside
+	topo_pair
+	modprobe rxo_kernel_test device="$DEV_A" foreign=rxe_beside || {
+		dmesg | grep rxo_kernel_test
+		fail "see the kernel log"
+	}
+	modprobe -r rxo_kernel_test
+	dmesg | grep 'rxo_kernel_test: [1-9].* checks, 0 failed' || fail "nothing was checked"
+}
