@@ -49,12 +49,13 @@ static void expect_error(const struct t_poll_rearm *call, int want,
 	int err;
 
 	if (want == EINVAL && call->has_count)
-		*call->count = before;
+		memcpy(call->count, &before, sizeof(before));
 	err = t_poll_rearm(call);
 	t_true(err == want, "%s: %s%s%s", what, strerror(want),
 	       err == want ? "" : " expected, but saw ",
 	       err == want ? "" : strerror(err));
-	if (want == EINVAL && call->has_count && *call->count != before)
+	if (want == EINVAL && call->has_count &&
+	    memcmp(call->count, &before, sizeof(before)))
 		t_true(false, "%s: the count is not to be written", what);
 }
 
@@ -208,6 +209,31 @@ static void wrong_lengths(struct t_link *l)
 	expect_error(&call, EINVAL, "no COUNT");
 }
 
+/* (FLAGS may have 8 bytes as well.) */
+static const uint16_t not_u32[] = { 0, 1, 3, 5, 7, 9, 4096 };
+#define NUM_NOT_U32	(sizeof(not_u32) / sizeof(not_u32[0]))
+
+static void wrong_u32_lengths(struct t_link *l)
+{
+	struct t_poll_rearm call;
+	unsigned int i;
+	uint32_t count;
+
+	for (i = 0; i < NUM_NOT_U32; i++) {
+		t_note("COUNT and FLAGS of %u bytes", not_u32[i]);
+		t_poll_rearm_init(&call, l->b.rcq, wcs, 1, &count);
+		call.count_len = not_u32[i];
+		expect_error(&call, EINVAL, "COUNT of a wrong length");
+		t_poll_rearm_init(&call, l->b.rcq, wcs, 1, &count);
+		call.has_flags = true;
+		call.flags_len = not_u32[i];
+		expect_error(&call, EINVAL, "FLAGS of a wrong length");
+	}
+	t_poll_rearm_init(&call, l->b.rcq, wcs, 1, &count);
+	call.count_len = 8;
+	expect_error(&call, EINVAL, "COUNT of 8 bytes");
+}
+
 static void wrong_flags(struct t_link *l)
 {
 	static const uint32_t flags[] = { 2, 3, 0x80000001, 0xfffffffe };
@@ -221,6 +247,9 @@ static void wrong_flags(struct t_link *l)
 		call.flags = flags[i];
 		expect_error(&call, EINVAL, "unknown flags");
 	}
+	call.flags = 1ULL << 32;
+	call.flags_len = 8;
+	expect_error(&call, EINVAL, "unknown flags in 8 bytes");
 }
 
 /* An empty CQ has nothing to write to WC, so only COUNT can be wrong there. */
@@ -273,12 +302,70 @@ static void wrong_objects(struct t_link *l)
 	t_true(err == EINVAL, "another driver id: refused (%s)", strerror(err));
 }
 
+static void expect_rearm_error(const struct t_rearm *call, int want,
+			       const char *what)
+{
+	int err = t_rearm(call);
+
+	t_true(err == want, "rearm_if_empty, %s: %s%s%s", what, strerror(want),
+	       err == want ? "" : " expected, but saw ",
+	       err == want ? "" : strerror(err));
+}
+
+static void wrong_rearm_lengths(struct t_link *l)
+{
+	uint32_t result = 0x5a5a5a5a;
+	struct t_rearm call;
+	unsigned int i;
+
+	for (i = 0; i < NUM_NOT_U32; i++) {
+		t_note("RESULT and FLAGS of %u bytes", not_u32[i]);
+		t_rearm_init(&call, l->b.rcq, &result);
+		call.result_len = not_u32[i];
+		expect_rearm_error(&call, EINVAL, "RESULT of a wrong length");
+		t_rearm_init(&call, l->b.rcq, &result);
+		call.has_flags = true;
+		call.flags_len = not_u32[i];
+		expect_rearm_error(&call, EINVAL, "FLAGS of a wrong length");
+	}
+	t_rearm_init(&call, l->b.rcq, &result);
+	call.result_len = 8;
+	expect_rearm_error(&call, EINVAL, "RESULT of 8 bytes");
+	call.has_result = false;
+	expect_rearm_error(&call, EINVAL, "no RESULT");
+	t_is(result, 0x5a5a5a5a, "RESULT, not written");
+}
+
+static void wrong_rearm(struct t_link *l)
+{
+	uint32_t result, *half = before_hole(2);
+	void *hole = before_hole(0);
+	struct t_rearm call;
+
+	wrong_rearm_lengths(l);
+	t_rearm_init(&call, l->b.rcq, NULL);
+	expect_rearm_error(&call, EFAULT, "RESULT at address 0");
+	call.result = hole;
+	expect_rearm_error(&call, EFAULT, "RESULT that cannot be written");
+	call.result = half;
+	expect_rearm_error(&call, EFAULT, "RESULT that faults half way");
+	t_rearm_init(&call, l->b.rcq, &result);
+	call.handle = 0x7fffffff;
+	expect_rearm_error(&call, ENOENT, "a handle that does not exist");
+	call.handle = l->b.qp->handle;
+	expect_rearm_error(&call, EINVAL, "the handle of a QP");
+	free_before_hole(half, 2);
+	free_before_hole(hole, 0);
+}
+
 static void wrong_calls(struct t_link *l, bool is_empty)
 {
 	wrong_lengths(l);
+	wrong_u32_lengths(l);
 	wrong_flags(l);
 	wrong_memory(l, is_empty);
 	wrong_objects(l);
+	wrong_rearm(l);
 }
 
 static void test_wrong_calls(struct t_link *l)

@@ -32,8 +32,27 @@ static struct ibv_qp *create_qp(const struct pair_port *port, struct ibv_cq *cq,
 	return ibv_create_qp(port->pd, &attr);
 }
 
+static void create_recv_cq(struct stream *s, const struct pair_port *b,
+			   bool extended)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = s->depth,
+		.cq_context = s,
+		.channel = s->channel,
+		.wc_flags = IBV_WC_STANDARD_FLAGS,
+	};
+
+	if (!extended) {
+		s->recv_cq = ibv_create_cq(b->ctx, s->depth, s, s->channel, 0);
+		return;
+	}
+	s->recv_cq_ex = ibv_create_cq_ex(b->ctx, &attr);
+	if (s->recv_cq_ex)
+		s->recv_cq = ibv_cq_ex_to_cq(s->recv_cq_ex);
+}
+
 static int create_all(struct stream *s, const struct pair_port *a,
-		      const struct pair_port *b, char *err)
+		      const struct pair_port *b, bool extended, char *err)
 {
 	struct pair_conn conn;
 	int ret;
@@ -44,7 +63,7 @@ static int create_all(struct stream *s, const struct pair_port *a,
 	s->send_cq = ibv_create_cq(a->ctx, s->depth, NULL, NULL, 0);
 	if (!s->send_cq)
 		return failed(err, "cannot create a CQ", errno);
-	s->recv_cq = ibv_create_cq(b->ctx, s->depth, s, s->channel, 0);
+	create_recv_cq(s, b, extended);
 	if (!s->recv_cq)
 		return failed(err, "cannot create a CQ", errno);
 	s->send_qp = create_qp(a, s->send_cq, s->depth, 1);
@@ -59,15 +78,28 @@ static int create_all(struct stream *s, const struct pair_port *a,
 	return ret ? failed(err, "cannot connect the QPs", ret) : 0;
 }
 
-int stream_open(struct stream *s, const struct pair_port *a,
-		const struct pair_port *b, uint32_t depth, char *err)
+static int open_either(struct stream *s, const struct pair_port *a,
+		       const struct pair_port *b, uint32_t depth, bool extended,
+		       char *err)
 {
 	memset(s, 0, sizeof(*s));
 	s->depth = depth;
-	if (!create_all(s, a, b, err))
+	if (!create_all(s, a, b, extended, err))
 		return 0;
 	stream_close(s);
 	return -1;
+}
+
+int stream_open(struct stream *s, const struct pair_port *a,
+		const struct pair_port *b, uint32_t depth, char *err)
+{
+	return open_either(s, a, b, depth, false, err);
+}
+
+int stream_open_ex(struct stream *s, const struct pair_port *a,
+		   const struct pair_port *b, uint32_t depth, char *err)
+{
+	return open_either(s, a, b, depth, true, err);
 }
 
 void stream_close(struct stream *s)
@@ -147,8 +179,9 @@ static int post_sends(struct stream *s, uint32_t n, char *err)
 			.next = i + 1 < n ? &wr[i + 1] : NULL,
 			.opcode = IBV_WR_SEND_WITH_IMM,
 			.imm_data = htonl(number),
-			.send_flags = (number + 1) % STREAM_CHAIN ? 0 :
-				      IBV_SEND_SIGNALED,
+			.send_flags = s->flags |
+				      ((number + 1) % STREAM_CHAIN ? 0 :
+				       IBV_SEND_SIGNALED),
 		};
 	}
 	ret = ibv_post_send(s->send_qp, wr, &bad);

@@ -20,7 +20,9 @@
  * @recv_cq: for the consumers; the CQ context is the stream
  * @send_qp: sends
  * @recv_qp: receives
+ * @recv_cq_ex: the same CQ for extended polling, or NULL
  * @depth: messages that may be under way
+ * @flags: sent with every message: 0 or IBV_SEND_SOLICITED
  * @received: receives posted
  * @sent: messages sent; the number in the next one
  * @done: of these, known to be completed at the sender
@@ -30,9 +32,11 @@ struct stream {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *send_cq;
 	struct ibv_cq *recv_cq;
+	struct ibv_cq_ex *recv_cq_ex;
 	struct ibv_qp *send_qp;
 	struct ibv_qp *recv_qp;
 	uint32_t depth;
+	unsigned int flags;
 	uint32_t received;
 	uint32_t sent;
 	uint32_t done;
@@ -56,6 +60,12 @@ struct stream {
  */
 int stream_open(struct stream *s, const struct pair_port *a,
 		const struct pair_port *b, uint32_t depth, char *err);
+
+/**
+ * stream_open_ex - the same, with a CQ for extended polling
+ */
+int stream_open_ex(struct stream *s, const struct pair_port *a,
+		   const struct pair_port *b, uint32_t depth, char *err);
 
 /**
  * stream_close - destroy

@@ -161,7 +161,8 @@ static void __attribute__((noreturn)) usage(const char *name, const char *about)
 		"%s\n"
 		"  --gid-a, --gid-b, --gid INDEX   GID of A, of B, of both\n"
 		"  --foreign DEVICE                one of another driver\n"
-		"  --method library|ioctl|mixed    how the verb is called\n"
+		"  --method library|ioctl|mixed    how the verb is called, or\n"
+		"           notify                 ibv_req_notify_cq() instead\n"
 		"  --completions N --threads N --seed N\n", name, about);
 	exit(2);
 }
@@ -222,7 +223,8 @@ void t_args(int argc, char **argv, const char *about)
 	if (optind < argc || !t_options.dev[0] || !t_options.dev[1] ||
 	    (strcmp(t_options.method, "library") &&
 	     strcmp(t_options.method, "ioctl") &&
-	     strcmp(t_options.method, "mixed")))
+	     strcmp(t_options.method, "mixed") &&
+	     strcmp(t_options.method, "notify")))
 		usage(argv[0], about);
 }
 

@@ -77,7 +77,7 @@ struct t_options {
 	const char *dev[2];
 	int gid[2];		/* or PAIR_GID_AUTO */
 	const char *foreign;	/* device of another driver, or NULL */
-	const char *method;	/* library, ioctl or mixed */
+	const char *method;	/* library, ioctl, mixed or notify */
 	uint32_t completions;
 	unsigned int threads;
 	unsigned int seed;

@@ -35,6 +35,12 @@ static void add(union command *cmd, uint16_t id, uint16_t len, uint64_t data)
 	attr->data = data;
 }
 
+/* Up to eight bytes of input travel in the attribute itself. */
+static uint64_t in_place(const uint64_t *input, uint16_t len)
+{
+	return len <= 8 ? *input : (uintptr_t)input;
+}
+
 static int issue(union command *cmd, int fd)
 {
 	cmd->hdr.length = sizeof(cmd->hdr) +
@@ -52,7 +58,9 @@ void t_poll_rearm_init(struct t_poll_rearm *call, struct ibv_cq *cq,
 		.wc = wc,
 		.wc_len = num * sizeof(*wc),
 		.has_wc = true,
+		.flags_len = sizeof(uint32_t),
 		.count = count,
+		.count_len = sizeof(*count),
 		.has_count = true,
 		.driver_id = RXE_ORDERED_DRIVER_ID,
 	};
@@ -65,16 +73,15 @@ int t_poll_rearm(const struct t_poll_rearm *call)
 	begin(&cmd, UVERBS_OBJECT_CQ, RXE_ORDERED_METHOD_CQ_POLL_REARM,
 	      call->driver_id);
 	add(&cmd, RXE_ORDERED_ATTR_CQ_POLL_REARM_CQ_HANDLE, 0, call->handle);
-	/* Up to eight bytes of input travel in the attribute itself. */
 	if (call->has_flags)
-		add(&cmd, RXE_ORDERED_ATTR_CQ_POLL_REARM_FLAGS,
-		    sizeof(call->flags), call->flags);
+		add(&cmd, RXE_ORDERED_ATTR_CQ_POLL_REARM_FLAGS, call->flags_len,
+		    in_place(&call->flags, call->flags_len));
 	if (call->has_wc)
 		add(&cmd, RXE_ORDERED_ATTR_CQ_POLL_REARM_WC, call->wc_len,
 		    (uintptr_t)call->wc);
 	if (call->has_count)
-		add(&cmd, RXE_ORDERED_ATTR_CQ_POLL_REARM_COUNT,
-		    sizeof(*call->count), (uintptr_t)call->count);
+		add(&cmd, RXE_ORDERED_ATTR_CQ_POLL_REARM_COUNT, call->count_len,
+		    (uintptr_t)call->count);
 	return issue(&cmd, call->fd);
 }
 
@@ -117,20 +124,44 @@ int t_ioctl_poll_rearm(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc,
 	return count;
 }
 
-int t_ioctl_rearm_if_empty(struct ibv_cq *cq, uint32_t flags)
+void t_rearm_init(struct t_rearm *call, struct ibv_cq *cq, uint32_t *result)
 {
-	uint32_t result = 0;
+	*call = (struct t_rearm){
+		.fd = cq->context->cmd_fd,
+		.handle = cq->handle,
+		.flags_len = sizeof(uint32_t),
+		.result = result,
+		.result_len = sizeof(*result),
+		.has_result = true,
+	};
+}
+
+int t_rearm(const struct t_rearm *call)
+{
 	union command cmd;
-	int err;
 
 	begin(&cmd, UVERBS_OBJECT_CQ, RXE_ORDERED_METHOD_CQ_REARM_IF_EMPTY,
 	      RXE_ORDERED_DRIVER_ID);
-	add(&cmd, RXE_ORDERED_ATTR_CQ_REARM_IF_EMPTY_CQ_HANDLE, 0, cq->handle);
-	add(&cmd, RXE_ORDERED_ATTR_CQ_REARM_IF_EMPTY_FLAGS, sizeof(flags),
-	    flags);
-	add(&cmd, RXE_ORDERED_ATTR_CQ_REARM_IF_EMPTY_RESULT, sizeof(result),
-	    (uintptr_t)&result);
-	err = issue(&cmd, cq->context->cmd_fd);
+	add(&cmd, RXE_ORDERED_ATTR_CQ_REARM_IF_EMPTY_CQ_HANDLE, 0, call->handle);
+	if (call->has_flags)
+		add(&cmd, RXE_ORDERED_ATTR_CQ_REARM_IF_EMPTY_FLAGS,
+		    call->flags_len, in_place(&call->flags, call->flags_len));
+	if (call->has_result)
+		add(&cmd, RXE_ORDERED_ATTR_CQ_REARM_IF_EMPTY_RESULT,
+		    call->result_len, (uintptr_t)call->result);
+	return issue(&cmd, call->fd);
+}
+
+int t_ioctl_rearm_if_empty(struct ibv_cq *cq, uint32_t flags)
+{
+	uint32_t result = 0;
+	struct t_rearm call;
+	int err;
+
+	t_rearm_init(&call, cq, &result);
+	call.flags = flags;
+	call.has_flags = true;
+	err = t_rearm(&call);
 	return err ? -err : (int)result;
 }
 

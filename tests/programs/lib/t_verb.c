@@ -36,5 +36,5 @@ const struct t_verb *t_verb_find(void)
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (!strcmp(verbs[i].name, t_options.method))
 			return &verbs[i];
-	return NULL;
+	t_fatal("--method %s does not call the verb", t_options.method);
 }

@@ -15,6 +15,8 @@ struct t_verb {
 
 /**
  * t_verb_find - the verb as t_options.method asks for it
+ *
+ * Ends the program if that is not a way to call the verb.
  */
 const struct t_verb *t_verb_find(void);
 

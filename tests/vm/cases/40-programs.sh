@@ -121,6 +121,14 @@ case_program_verb_stress_mixed() {
 }
 timeout_program_verb_stress_mixed=120
 
+# Every door to one CQ at once: both polls, both ways to call the verb, the classic arm.
+case_program_verb_doors() {
+	need_own_driver
+	topo_pair
+	program verb_doors 280 --completions 1000000 --threads 4 --seed 5
+}
+timeout_program_verb_doors=300
+
 # ---- errors -----------------------------------------------------------------------
 
 case_program_verbs_errors() {
