@@ -21,6 +21,7 @@ help:
 	@echo 'make demo            everything in a virtual machine, with commentary'
 	@echo 'make check           all tests: about 25 minutes'
 	@echo 'make check-quick     lint, one kernel, unit tests, a few guest cases'
+	@echo 'make check-matrix    every guest case on both kernels: an hour or two'
 	@echo 'make bench           this driver and rdma_rxe side by side: tests/bench'
 	@echo 'make setup           Debian packages that building and testing need'
 	@echo 'make clean'
@@ -64,6 +65,9 @@ check:
 check-quick:
 	@tests/check quick
 
+check-matrix: modules-vm provider tools tests
+	@tests/matrix
+
 bench: modules-vm provider
 	@tests/bench/run
 
@@ -72,4 +76,4 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all help setup modules modules-vm provider tools tests install demo check \
-	check-quick bench clean
+	check-quick check-matrix bench clean

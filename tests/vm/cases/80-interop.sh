@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# Every byte, with the in-tree rdma_rxe as the peer.
+
+. "$(dirname "${BASH_SOURCE[0]}")/../../lib/guest-interop.sh"
+
+# interop_bytes PROGRAM MTU FAMILY TRAINS
+interop_bytes() {
+	interop_pair "$2" "$4"
+	[ "$3" = ipv4 ] || interop_ipv6
+	interop_program "$1" 160
+}
+
+for trains in Y N; do
+	for family in ipv4 ipv6; do
+		name=interop_data_${family}_trains_$trains
+		eval "case_$name() { interop_bytes data_integrity 9000 $family $trains; }"
+		eval "timeout_$name=180"
+		name=interop_lengths_${family}_trains_$trains
+		eval "case_$name() { interop_bytes interop 9000 $family $trains; }"
+		eval "timeout_$name=180"
+	done
+done
+unset trains family name
