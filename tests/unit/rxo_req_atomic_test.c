@@ -299,3 +299,20 @@ T_TEST(req_atomic__no_nudge)
 	T_EQ(r_next(&r), RXO_REQ_WAIT);
 	T_EQ(r.act.wait, RXO_WAIT_READ_LIMIT);
 }
+
+/* The same when the one behind it has failed: the result is the answer. */
+T_TEST(req_atomic__no_nudge_after_a_local_failure)
+{
+	r_init(&r);
+	post_atomic(FAA, 0);
+	r_post(&r, WRITE, 0, 600);
+	r_send(&r);
+	r_send(&r);
+	T_EQ(r_next(&r), RXO_REQ_SEND);
+	r_sent(&r, RXO_SENT_LOC_PROT);
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	T_EQ(r.act.wait, RXO_WAIT_FAILED);
+	result(10, 1);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	r_ends(&r, 1, RXO_WC_LOC_PROT_ERR);
+}

@@ -34,28 +34,30 @@ perftest_result() {
 }
 
 # perftest_sizes PROGRAM FAMILY MTU OPTIONS...: servers in B, clients in A; all must
-# succeed and the clients must report a result.
+# succeed and the clients must report a result. Atomics have one size.
 perftest_sizes() {
 	local program=$1 family=$2 mtu=$3 i port servers=() clients=() outputs=()
+	local sizes=("${SIZES[@]}")
+	[[ $program != ib_atomic_* ]] || sizes=(8)
 	shift 3
 	need_tool "$program"
 	topo_pair "$mtu"
 	perftest_find_gids "$family"
-	for i in "${!SIZES[@]}"; do
-		perftest_start b "$program" "${SIZES[i]}" $((FIRST_PORT + i)) -n 10 "$@"
+	for i in "${!sizes[@]}"; do
+		perftest_start b "$program" "${sizes[i]}" $((FIRST_PORT + i)) -n 10 "$@"
 		servers+=("$JOB")
 	done
-	for i in "${!SIZES[@]}"; do
+	for i in "${!sizes[@]}"; do
 		port=$((FIRST_PORT + i))
 		wait_for 15 listening "${servers[i]}" "$port"
-		perftest_start a "$program" "${SIZES[i]}" "$port" -n 10 "$@" "$IP4_B"
+		perftest_start a "$program" "${sizes[i]}" "$port" -n 10 "$@" "$IP4_B"
 		clients+=("$JOB")
 		outputs+=("$JOB_OUT")
 	done
-	for i in "${!SIZES[@]}"; do
-		finish "${clients[i]}" 40 || fail "$program, ${SIZES[i]} bytes, client: $(cat "${outputs[i]}")"
-		finish "${servers[i]}" 10 || fail "$program, ${SIZES[i]} bytes: the server failed"
-		perftest_result "${outputs[i]}" "${SIZES[i]}"
+	for i in "${!sizes[@]}"; do
+		finish "${clients[i]}" 40 || fail "$program, ${sizes[i]} bytes, client: $(cat "${outputs[i]}")"
+		finish "${servers[i]}" 10 || fail "$program, ${sizes[i]} bytes: the server failed"
+		perftest_result "${outputs[i]}" "${sizes[i]}"
 	done
 }
 
@@ -67,13 +69,16 @@ perftest_case() {
 }
 
 # Each program in both worlds; the other two mixtures differ below the transport only.
-for program in send_bw send_lat write_bw write_lat read_bw read_lat; do
+for program in send_bw send_lat write_bw write_lat read_bw read_lat atomic_bw atomic_lat; do
 	perftest_case $program ipv4 1500
 	perftest_case $program ipv6 9000
 done
 perftest_case send_bw ipv4 9000
 perftest_case send_bw ipv6 1500
 unset program
+
+case_perftest_atomic_bw_compare() { perftest_sizes ib_atomic_bw ipv4 9000 -A CMP_AND_SWAP; }
+case_perftest_atomic_lat_compare() { perftest_sizes ib_atomic_lat ipv4 1500 -A CMP_AND_SWAP; }
 
 # With events. (Not the others: the write tests have no event mode, and ib_send_lat
 # takes it for granted that an acknowledgement arrives before the answer.)

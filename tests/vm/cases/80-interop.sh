@@ -23,3 +23,19 @@ for trains in Y N; do
 	done
 done
 unset trains family name
+
+# ---- atomics ---------------------------------------------------------------------
+
+case_interop_atomics() {
+	interop_pair 9000
+	interop_program atomics 160
+}
+timeout_interop_atomics=180
+
+case_interop_loss_atomics() {
+	interop_pair 9000
+	interop_netem loss 2%
+	interop_program atomics 160 --completions 2000
+	[ "$(interop_counter duplicate_requests)" -gt 0 ] || fail "no answer was lost, so nothing was shown"
+}
+timeout_interop_loss_atomics=180
