@@ -506,7 +506,7 @@ static bool rxo_fault_is_clear(const char *line, size_t len)
 
 static int rxo_fault_line(struct rxo_fault *f, const char *line, size_t len)
 {
-	struct rxo_fault_error err = { .what = "too many rules" };
+	struct rxo_fault_error err;
 	struct rxo_fault_rule rule;
 	int ret;
 
@@ -523,6 +523,7 @@ static int rxo_fault_line(struct rxo_fault *f, const char *line, size_t len)
 		spin_lock_bh(&f->lock);
 		ret = rxo_fault_add_locked(f, &rule);
 		spin_unlock_bh(&f->lock);
+		err = (struct rxo_fault_error){ .what = "too many rules" };
 	}
 	if (ret)
 		rxo_fault_explain(f, &err);
