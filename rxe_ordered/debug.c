@@ -59,6 +59,26 @@ static const struct file_operations rxo_debug_faults_fops = {
 	.release = single_release,
 };
 
+/* ---------------------------------------------------------------- queue pairs */
+
+static int rxo_debug_qps_open(struct inode *inode, struct file *file)
+{
+	int err = seq_open(file, &rxo_qp_status_ops);
+
+	if (!err)
+		((struct seq_file *)file->private_data)->private =
+			inode->i_private;
+	return err;
+}
+
+static const struct file_operations rxo_debug_qps_fops = {
+	.owner = THIS_MODULE,
+	.open = rxo_debug_qps_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = seq_release,
+};
+
 /* ------------------------------------------------------------------- devices */
 
 static struct ib_client rxo_debug_client;
@@ -75,6 +95,7 @@ static int rxo_debug_add(struct ib_device *ib)
 	if (IS_ERR(dir))
 		return 0;
 	debugfs_create_file("faults", 0600, dir, dev, &rxo_debug_faults_fops);
+	debugfs_create_file("qps", 0400, dir, dev, &rxo_debug_qps_fops);
 	debugfs_create_bool("trains", 0600, dir, &dev->trains);
 	ib_set_client_data(ib, &rxo_debug_client, dir);
 	return 0;

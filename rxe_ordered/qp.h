@@ -28,6 +28,9 @@ int rxo_qp_fill_res(struct sk_buff *msg, struct ib_qp *ibqp);
  */
 int rxo_qp_doorbell(struct ib_qp *ibqp);
 
+/* Lines about the queue pairs of the device that is seq_file.private. */
+extern const struct seq_operations rxo_qp_status_ops;
+
 /* Received packet, as net.h hands it up. */
 void rxo_rx_skb(struct net *net, struct sk_buff *skb);
 /* The same for one that fault injection has let pass. */

@@ -135,6 +135,7 @@ struct rxo_qp {
 	bool active;		/* counted in dev->tx_active */
 	u64 timer_at;		/* expiry of the running timer, U64_MAX: none */
 	u64 tx_resume;		/* transmit again at, 0: now */
+	enum rxo_req_wait req_wait;	/* of the last request looked at */
 	u32 tx_backoff_ns;
 	u16 ip_id;
 	struct rxo_av av;	/* valid from RTR on */

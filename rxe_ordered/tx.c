@@ -491,6 +491,7 @@ static u32 rxo_tx_run_req(struct rxo_qp *qp, u32 budget, u64 now)
 	struct rxo_req_act act;
 
 	act.kind = RXO_REQ_IDLE;
+	act.wait = RXO_WAIT_NONE;
 
 	if (qp->order.oldest)
 		budget = rxo_tx_probe(qp, budget, now);
@@ -501,6 +502,7 @@ static u32 rxo_tx_run_req(struct rxo_qp *qp, u32 budget, u64 now)
 			break;
 		budget -= min(budget, rxo_tx_send_req(qp, &act, budget, now));
 	}
+	WRITE_ONCE(qp->req_wait, act.wait);
 	/* A request that failed here, with none before it, has no answer. */
 	if (act.kind == RXO_REQ_WAIT && act.wait == RXO_WAIT_FAILED)
 		rxo_wq_complete_sends(qp);
