@@ -8,8 +8,10 @@
 
 static const struct rxo_command *const commands[] = {
 	&rxo_fault_command,
+	&rxo_ladder_command,
 	&rxo_order_command,
 	&rxo_set_command,
+	&rxo_status_command,
 };
 
 #define NUM_COMMANDS	(sizeof(commands) / sizeof(commands[0]))

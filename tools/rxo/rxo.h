@@ -33,7 +33,9 @@ struct rxo_command {
 void rxo_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 extern const struct rxo_command rxo_fault_command;
+extern const struct rxo_command rxo_ladder_command;
 extern const struct rxo_command rxo_order_command;
 extern const struct rxo_command rxo_set_command;
+extern const struct rxo_command rxo_status_command;
 
 #endif /* RXO_TOOL_H */
