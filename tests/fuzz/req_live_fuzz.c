@@ -4,6 +4,7 @@
  * and in order, nothing is sent or placed that was not posted.
  */
 #include "core/rxo_ack.h"
+#include "core/rxo_reorder.h"
 #include "fuzz.h"
 
 #define MTU	256
@@ -17,6 +18,8 @@ struct world {
 	u64 posted, ended;
 	bool failed;		/* a request has failed: all later ones flush */
 	u64 read_at[SLOTS];	/* bytes of a result that were placed, in order */
+	struct rxo_reorder order;
+	struct rxo_pkt kept[RXO_REORDER_WINDOW];
 };
 
 static void post(struct world *w, struct tape *t)
@@ -94,13 +97,39 @@ static void send(struct world *w, struct tape *t)
 		     how == 29 ? RXO_SENT_BUSY : RXO_SENT, w->now);
 }
 
+static void answer_one(struct world *w, struct tape *t,
+		       const struct rxo_pkt *pkt)
+{
+	struct rxo_ack_act act;
+	u32 slot;
+	u64 *at;
+
+	rxo_ack_rx(&w->req, pkt, w->now, &act);
+	if (act.kind == RXO_ACK_AHEAD && tape_pick(t, 8) != 7 &&
+	    rxo_reorder_add(&w->order, w->req.una, pkt->psn, &slot) ==
+	    RXO_REORDER_KEEP)
+		w->kept[slot] = *pkt;
+	if (act.kind != RXO_ACK_READ_DATA && act.kind != RXO_ACK_RESULT)
+		return;
+	MUST((act.kind == RXO_ACK_RESULT) ==
+	     rxo_req_is_atomic(&w->wqe[act.slot]));
+	at = &w->read_at[act.slot];
+	MUST(act.offset == *at);
+	MUST(act.kind == RXO_ACK_RESULT || act.len == pkt->payload_len);
+	MUST((u64)act.offset + act.len <= w->wqe[act.slot].length);
+	*at += act.len;
+	MUST(act.last == (*at == w->wqe[act.slot].length));
+	rxo_ack_done(&w->req, &act, tape_pick(t, 32) == 31 ?
+		     RXO_PLACE_LOC_PROT : RXO_PLACED, w->now);
+}
+
 /* Mostly about what is outstanding, with a length that would fit. */
 static void answer(struct world *w, struct tape *t)
 {
 	struct rxo_pkt pkt = {};
-	struct rxo_ack_act act;
 	u32 span = (u32)rxo_psn_diff(w->req.max, w->req.una) + 4;
-	u64 *at;
+	struct rxo_psn psn;
+	bool any;
 
 	pkt.opcode = (u8)(RXO_OP_READ_RESP_FIRST + tape_pick(t, 7));
 	pkt.psn = rxo_psn_add(w->req.una, tape_pick(t, 4) ? 0 :
@@ -109,19 +138,16 @@ static void answer(struct world *w, struct tape *t)
 	if (rxo_opcode_info(pkt.opcode)->has_payload)
 		pkt.payload_len = tape_pick(t, 2) ? MTU :
 				  (u32)tape_get(t, 2) % (MTU + 1);
-	rxo_ack_rx(&w->req, &pkt, w->now, &act);
-	if (act.kind != RXO_ACK_READ_DATA && act.kind != RXO_ACK_RESULT)
-		return;
-	MUST((act.kind == RXO_ACK_RESULT) ==
-	     rxo_req_is_atomic(&w->wqe[act.slot]));
-	at = &w->read_at[act.slot];
-	MUST(act.offset == *at);
-	MUST(act.kind == RXO_ACK_RESULT || act.len == pkt.payload_len);
-	MUST((u64)act.offset + act.len <= w->wqe[act.slot].length);
-	*at += act.len;
-	MUST(act.last == (*at == w->wqe[act.slot].length));
-	rxo_ack_done(&w->req, &act, tape_pick(t, 32) == 31 ?
-		     RXO_PLACE_LOC_PROT : RXO_PLACED, w->now);
+	answer_one(w, t, &pkt);
+	while (rxo_ack_has_gap(&w->req) || w->order.count) {
+		any = rxo_reorder_first(&w->order, &psn);
+		if (!rxo_ack_kept_due(&w->req, any ? &psn : NULL, w->now))
+			break;
+		MUST(any && !rxo_psn_after(psn, w->req.una));
+		pkt = w->kept[rxo_reorder_slot(psn)];
+		rxo_reorder_remove(&w->order, rxo_reorder_slot(psn));
+		answer_one(w, t, &pkt);
+	}
 }
 
 static void check(const struct world *w)

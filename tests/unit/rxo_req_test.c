@@ -764,6 +764,55 @@ T_TEST(req_sent__local_failure_in_the_middle)
 	r_flush(&r, 2, 3);
 }
 
+/* A train that the stack refuses: in SQD what never left has not begun. */
+T_TEST(req_rewind__nothing_has_begun)
+{
+	struct rxo_req mark;
+
+	r_init(&r);
+	r_post(&r, SEND, SIG, 600);
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, READ, SIG, 1);
+	r_post(&r, SEND, SIG, 1);
+	T_EQ(r_send(&r), 10);
+	mark = r.req;
+	T_EQ(r_send_all(&r), 5);
+	rxo_req_rewind(&r.req, &mark);
+	r.req.draining = true;
+	/* The first has begun, and ends. */
+	T_EQ(r_send(&r), 11);
+	T_CHECK(r_send(&r) == 12 && r.act.pkt.ackreq);
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	T_EQ(r.act.wait, RXO_WAIT_DRAIN);
+	T_CHECK(!rxo_req_is_drained(&r.req));
+	r_ack(&r, 12);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	T_CHECK(rxo_req_is_drained(&r.req));
+	T_EQ(r.req.rd_out, 0);
+	r.req.draining = false;
+	T_EQ(r_send_all(&r), 3);
+	T_EQ(r.req.max.v, 16);
+}
+
+/* The same on the way back: what had been sent before stays begun. */
+T_TEST(req_rewind__repetitions_stay_begun)
+{
+	struct rxo_req mark;
+
+	r_init(&r);
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	r_time_out(&r);
+	r_post(&r, SEND, SIG, 1);
+	mark = r.req;
+	T_EQ(r_send_all(&r), 3);
+	rxo_req_rewind(&r.req, &mark);
+	r.req.draining = true;
+	T_EQ(r_send_all(&r), 2);
+	T_EQ(r.act.wait, RXO_WAIT_DRAIN);
+}
+
 T_TEST(req_wc_opcode__rows)
 {
 	T_EQ(rxo_req_wc_opcode(SEND), RXO_WC_SEND);

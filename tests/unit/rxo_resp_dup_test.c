@@ -237,3 +237,62 @@ T_TEST(resp_rx__read_replay_within_a_write)
 	T_EQ(resp.msn, 2);
 }
 
+
+/* -------------------------------------------------- pieces of a READ again */
+
+/* A duplicate READ of @n whole packets from @psn on, of the one at 10. */
+static enum rxo_resp_kind rx_piece(u32 psn, u32 n)
+{
+	struct rxo_pkt pkt = packet(RXO_OP_READ_REQUEST, psn, 0);
+
+	pkt.va = VA + (psn - 10) * cfg.mtu;
+	pkt.dma_len = n * cfg.mtu;
+	return rx_pkt(&pkt);
+}
+
+/* The piece goes first, and the rest of the answer is not forgotten. */
+T_TEST(resp_dup_read__piece_while_the_rest_is_under_way)
+{
+	init();
+	take_read(10, 6 * 256);
+	sends_data(RXO_OP_READ_RESP_FIRST, 10, 0, 256);
+	sends_data(RXO_OP_READ_RESP_MIDDLE, 11, 256, 256);
+	sends_data(RXO_OP_READ_RESP_MIDDLE, 12, 512, 256);
+	T_EQ(rx_piece(11, 1), RXO_RESP_NONE);
+	sends_data(RXO_OP_READ_RESP_ONLY, 11, 256, 256);
+	sends_data(RXO_OP_READ_RESP_FIRST, 13, 768, 256);
+	sends_data(RXO_OP_READ_RESP_MIDDLE, 14, 1024, 256);
+	sends_data(RXO_OP_READ_RESP_LAST, 15, 1280, 256);
+	sends_nothing();
+}
+
+T_TEST(resp_dup_read__pieces_that_meet)
+{
+	init();
+	take_read(10, 6 * 256);
+	sends_data(RXO_OP_READ_RESP_FIRST, 10, 0, 256);
+	sends_data(RXO_OP_READ_RESP_MIDDLE, 11, 256, 256);
+	/* Still to come. */
+	T_EQ(rx_piece(13, 2), RXO_RESP_DROP);
+	T_EQ(act.drop, RXO_DROP_DUP);
+	/* Partly sent: from there on. */
+	T_EQ(rx_piece(11, 3), RXO_RESP_NONE);
+	sends_data(RXO_OP_READ_RESP_FIRST, 11, 256, 256);
+	sends_data(RXO_OP_READ_RESP_MIDDLE, 12, 512, 256);
+	/* One piece in front, a second is one too many, and may come again. */
+	T_EQ(rx_piece(12, 1), RXO_RESP_NONE);
+	T_EQ(rx_piece(10, 1), RXO_RESP_DROP);
+	sends_data(RXO_OP_READ_RESP_ONLY, 12, 512, 256);
+	T_EQ(rx_piece(10, 1), RXO_RESP_NONE);
+	sends_data(RXO_OP_READ_RESP_ONLY, 10, 0, 256);
+	sends_data(RXO_OP_READ_RESP_FIRST, 13, 768, 256);
+	sends_data(RXO_OP_READ_RESP_MIDDLE, 14, 1024, 256);
+	sends_data(RXO_OP_READ_RESP_LAST, 15, 1280, 256);
+	/* Nothing pending: two pieces, in the order of the requests. */
+	T_EQ(rx_piece(14, 1), RXO_RESP_NONE);
+	T_EQ(rx_piece(11, 2), RXO_RESP_NONE);
+	sends_data(RXO_OP_READ_RESP_FIRST, 11, 256, 256);
+	sends_data(RXO_OP_READ_RESP_LAST, 12, 512, 256);
+	sends_data(RXO_OP_READ_RESP_ONLY, 14, 1024, 256);
+	sends_nothing();
+}
