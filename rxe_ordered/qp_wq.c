@@ -145,6 +145,8 @@ static bool rxo_wq_hold_recv(struct rxo_qp *qp, const struct rxo_cqe *cqe)
 	if (!rxo_order_hold(&qp->order, hold, &qp->req, ktime_get_ns()))
 		return false;
 	hold->cqe = *cqe;
+	trace_rxo_hold(qp->dev, qp->obj.id, rxo_psn_sub(hold->need, 1).v,
+		       cqe->wr_id);
 	return true;
 }
 
@@ -152,8 +154,12 @@ static void rxo_wq_release_recvs(struct rxo_qp *qp)
 {
 	struct rxo_hold *hold;
 
-	while ((hold = rxo_order_release(&qp->order, &qp->req)))
+	while ((hold = rxo_order_release(&qp->order, &qp->req))) {
+		trace_rxo_release(qp->dev, qp->obj.id,
+				  rxo_psn_sub(hold->need, 1).v,
+				  hold->cqe.wr_id);
 		rxo_wq_add_recv_cqe(qp, &hold->cqe);
+	}
 }
 
 /* ------------------------------------------------------ sends that have ended */

@@ -482,6 +482,8 @@ static u32 rxo_tx_probe(struct rxo_qp *qp, u32 budget, u64 now)
 	if (!skb_queue_empty_lockless(&qp->rxq) ||
 	    !rxo_order_probe(&qp->order, &qp->req, now, &act))
 		return budget;
+	trace_rxo_probe(qp->dev, qp->obj.id, act.pkt.psn.v,
+			qp->swqe[act.slot].wr_id);
 	rxo_order_probed(&qp->order, &qp->req, now);
 	return budget - rxo_tx_send_req(qp, &act, 1, now);
 }

@@ -87,7 +87,9 @@ struct ibv_qp *t_qp(struct t_end *end, const struct t_config *config)
 			.max_inline_data = config->max_inline,
 		},
 	};
-	struct ibv_qp *qp = ibv_create_qp(end->port->pd, &attr);
+	struct ibv_qp *qp = config->create ?
+			    config->create(end->port->pd, &attr) :
+			    ibv_create_qp(end->port->pd, &attr);
 
 	if (!qp)
 		t_fatal("cannot create a QP: %s", strerror(errno));

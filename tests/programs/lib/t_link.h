@@ -25,6 +25,7 @@ extern struct pair_port t_port[2];
  * @max_inline: bytes of inline data (64)
  * @mem: bytes of registered memory (64 KiB)
  * @sig_all: every send asks for a completion
+ * @create: instead of ibv_create_qp()
  * @unconnected: leave the QPs in RESET
  * @conn: attributes of the connection; defaults if its mtu is 0
  */
@@ -36,6 +37,8 @@ struct t_config {
 	uint32_t max_inline;
 	size_t mem;
 	bool sig_all;
+	struct ibv_qp *(*create)(struct ibv_pd *pd,
+				 struct ibv_qp_init_attr *attr);
 	bool unconnected;
 	struct pair_conn conn;
 };
