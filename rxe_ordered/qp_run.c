@@ -84,8 +84,9 @@ static void rxo_run_set_timer(struct rxo_qp *qp)
 	u64 at = U64_MAX;
 
 	if (rxo_qpfsm_may_complete(qp->state))
-		at = min(rxo_req_deadline(&qp->req),
-			 rxo_order_deadline(&qp->order, &qp->req));
+		at = rxo_req_deadline(&qp->req);
+	if (qp->order.oldest)
+		at = min(at, rxo_order_deadline(&qp->order, &qp->req));
 	if (qp->tx_resume)
 		at = min(at, qp->tx_resume);
 	if (at >= qp->timer_at)

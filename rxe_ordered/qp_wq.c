@@ -141,6 +141,8 @@ static bool rxo_wq_hold_recv(struct rxo_qp *qp, const struct rxo_cqe *cqe)
 	struct rxo_hold *hold = &qp->hold[(qp->rq.next - 1) &
 					  (qp->rq.entries - 1)];
 
+	if (rxo_order_is_idle(&qp->order, &qp->req))
+		return false;
 	/* The time after the message has arrived is on the safe side. */
 	if (!rxo_order_hold(&qp->order, hold, &qp->req, ktime_get_ns()))
 		return false;

@@ -62,9 +62,18 @@ struct rxo_order {
 /* @overtaking: the path may delay a packet so long behind younger ones, ns. */
 void rxo_order_init(struct rxo_order *o, u64 overtaking);
 
+/* Is there nothing that a receive which ends now could have to wait for? */
+static inline bool rxo_order_is_idle(const struct rxo_order *o,
+				     const struct rxo_req *req)
+{
+	return !o->oldest && req->tail == req->una_idx &&
+	       !rxo_psn_after(req->observable, req->una);
+}
+
 /*
  * A receive has ended: complete it now (false), or keep it (true)? Then @hold is
- * linked, and its cqe must be what to complete later.
+ * linked, and its cqe must be what to complete later. False if idle, which is
+ * cheaper to ask first.
  */
 bool rxo_order_hold(struct rxo_order *o, struct rxo_hold *hold,
 		    const struct rxo_req *req, u64 now);

@@ -72,6 +72,7 @@ struct rxo_req {
 	bool rtt_timed;		/* the answer to rtt_psn, sent at rtt_from, is
 				 * being timed
 				 */
+	u8 rtt_skip;		/* answers not to be timed before the next */
 	struct rxo_psn rtt_psn;
 	u64 rtt_from;
 	struct rxo_rtt rtt;

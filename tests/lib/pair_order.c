@@ -72,6 +72,7 @@ void pair_order_received(struct pair *p, u32 side)
 
 	me->sent_at[slot] = p->event_rx;
 	if (!p->cfg.ordered ||
+	    rxo_order_is_idle(&me->order, &me->req) ||
 	    !rxo_order_hold(&me->order, hold, &me->req, p->now))
 		pair_order_complete(p, side, p->event_rx);
 	else
