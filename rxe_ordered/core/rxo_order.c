@@ -127,14 +127,14 @@ static u64 rxo_order_patience(const struct rxo_req *req)
 }
 
 /*
- * No probe during an RNR wait, nor for what will be sent again anyway: that asks
- * for an answer itself. Nor if the oldest hold waits for the data of a READ only:
- * the peer has acknowledged the rest by its NAK.
+ * No probe for what will be sent again anyway, as after an RNR wait or a time-out:
+ * that asks for an answer itself. Nor if the oldest hold waits for the data of a
+ * READ only: the peer has acknowledged the rest by its NAK.
  */
 static bool rxo_order_may_probe(const struct rxo_order *o,
 				const struct rxo_req *req)
 {
-	return o->oldest && !req->failed && !req->retry.waiting_rnr &&
+	return o->oldest && !req->failed &&
 	       !rxo_order_is_proven(o) &&
 	       rxo_psn_after(o->oldest->need, req->una) &&
 	       !rxo_psn_after(o->oldest->need, req->psn) &&
