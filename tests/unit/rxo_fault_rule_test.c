@@ -122,7 +122,7 @@ T_TEST(fault_parse__percent)
 	};
 	static const char *const bad[] = {
 		"", ".", "100.0001", "101", "1.2.3", "1.23456", "-1", "1e1",
-		"99999999999999999999999", "0x1", "a",
+		"99999999999999999999999", "268435456", "0x1", "a",
 	};
 	struct rxo_fault_rule r;
 	char line[64];

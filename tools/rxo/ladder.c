@@ -280,14 +280,27 @@ static int run_and_wait(const struct options *o)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : RXO_EXIT_FAILED;
 }
 
+static int trace_and_run(const struct options *o)
+{
+	int ret;
+
+	if (o->trace && ladder_trace_on())
+		return RXO_EXIT_FAILED;
+	ret = stopped ? RXO_EXIT_FAILED : run_and_wait(o);
+	if (o->trace)
+		ladder_trace_off();
+	return ret;
+}
+
 static int set_up_and_run(const struct options *o)
 {
 	bool made = !o->dev[0];
 	int ret;
 
+	/* This loads the module, if need be: there are no tracepoints before. */
 	if (made && ladder_net_up(o->rxe))
 		return RXO_EXIT_FAILED;
-	ret = stopped ? RXO_EXIT_FAILED : run_and_wait(o);
+	ret = trace_and_run(o);
 	/* Its device goes otherwise, and the rule with it. */
 	if (!made && debugfs_write(o->dev[0], "faults", "clear\n"))
 		ret = RXO_EXIT_FAILED;
@@ -300,19 +313,13 @@ static int ladder_main(int argc, char **argv)
 {
 	struct options o = { .repeat = 1, .trace = true };
 	struct sigaction action = { .sa_handler = pass_on };
-	int ret;
 
 	if (parse(argc, argv, &o))
 		return RXO_EXIT_USAGE;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
-	if (o.trace && ladder_trace_on())
-		return RXO_EXIT_FAILED;
-	ret = set_up_and_run(&o);
-	if (o.trace)
-		ladder_trace_off();
-	return ret;
+	return set_up_and_run(&o);
 }
 
 const struct rxo_command rxo_ladder_command = {
