@@ -55,6 +55,7 @@ struct rxo_tx {
 	bool ended;		/* the last packet was shorter: no more */
 	u8 *seg;		/* the packet being added */
 	u32 this_len;
+	struct rxo_frame_hdr hdr;	/* of the packet added last */
 };
 
 void rxo_tx_exit(void)
@@ -147,17 +148,19 @@ static void rxo_tx_put_hdr(struct rxo_qp *qp, struct rxo_tx *tx)
 {
 	bool ipv6 = qp->av.ipv6;
 	struct sk_buff *skb = tx->skb;
-	struct rxo_frame_hdr hdr;
+	struct rxo_frame_hdr *hdr = &tx->hdr;
 
-	rxo_tx_fill_hdr(qp, qp->ip_id, tx->len, &hdr);
-	memcpy(skb_push(skb, sizeof(hdr.udp)), &hdr.udp, sizeof(hdr.udp));
+	/* That of a single packet is there. */
+	if (tx->nsegs > 1)
+		rxo_tx_fill_hdr(qp, qp->ip_id, tx->len, hdr);
+	memcpy(skb_push(skb, sizeof(hdr->udp)), &hdr->udp, sizeof(hdr->udp));
 	skb_reset_transport_header(skb);
 	if (ipv6)
-		memcpy(skb_push(skb, sizeof(hdr.ip6)), &hdr.ip6,
-		       sizeof(hdr.ip6));
+		memcpy(skb_push(skb, sizeof(hdr->ip6)), &hdr->ip6,
+		       sizeof(hdr->ip6));
 	else
-		memcpy(skb_push(skb, sizeof(hdr.ip4)), &hdr.ip4,
-		       sizeof(hdr.ip4));
+		memcpy(skb_push(skb, sizeof(hdr->ip4)), &hdr->ip4,
+		       sizeof(hdr->ip4));
 	skb_reset_network_header(skb);
 	skb->protocol = htons(ipv6 ? ETH_P_IPV6 : ETH_P_IP);
 
@@ -253,11 +256,10 @@ static void rxo_tx_add_frag(struct rxo_tx *tx)
 static void rxo_tx_added(struct rxo_qp *qp, struct rxo_tx *tx)
 {
 	u32 covered = tx->this_len - RXO_ICRC_LEN;
-	struct rxo_frame_hdr hdr;
 	__le32 icrc;
 
-	rxo_tx_fill_hdr(qp, qp->ip_id + tx->nsegs, tx->this_len, &hdr);
-	icrc = rxo_frame_icrc(&hdr, qp->av.ipv6, tx->seg, covered);
+	rxo_tx_fill_hdr(qp, qp->ip_id + tx->nsegs, tx->this_len, &tx->hdr);
+	icrc = rxo_frame_icrc(&tx->hdr, qp->av.ipv6, tx->seg, covered);
 	memcpy(tx->seg + covered, &icrc, sizeof(icrc));
 	if (tx->max_segs > 1)
 		rxo_tx_add_frag(tx);

@@ -28,7 +28,7 @@
 #define LAST	RXO_POS_LAST
 #define ONLY	(RXO_POS_FIRST | RXO_POS_LAST)
 
-static const struct rxo_opcode_info rxo_opcodes[] = {
+const struct rxo_opcode_info rxo_opcodes[256] = {
 	[RXO_OP_SEND_FIRST]	 = ROW(SEND, FIRST, 0, true),
 	[RXO_OP_SEND_MIDDLE]	 = ROW(SEND, MIDDLE, 0, true),
 	[RXO_OP_SEND_LAST]	 = ROW(SEND, LAST, 0, true),
@@ -60,13 +60,3 @@ static const struct rxo_opcode_info rxo_opcodes[] = {
 				       RXO_HDR_AETH | RXO_HDR_ATOMICACKETH,
 				       false),
 };
-
-static const struct rxo_opcode_info rxo_opcode_unknown;
-
-/* Holes of the table are zero, which is class NONE. */
-const struct rxo_opcode_info *rxo_opcode_info(u8 opcode)
-{
-	if (opcode >= ARRAY_SIZE(rxo_opcodes))
-		return &rxo_opcode_unknown;
-	return &rxo_opcodes[opcode];
-}

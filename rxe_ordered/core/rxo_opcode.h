@@ -70,7 +70,13 @@ struct rxo_opcode_info {
 	bool is_response;	/* goes to the requester side */
 };
 
-/* Never NULL; class RXO_CLASS_NONE for an opcode that is not known. */
-const struct rxo_opcode_info *rxo_opcode_info(u8 opcode);
+/* By opcode; the rest is class RXO_CLASS_NONE. */
+extern const struct rxo_opcode_info rxo_opcodes[256];
+
+/* Class RXO_CLASS_NONE for an opcode that is not known. */
+static inline const struct rxo_opcode_info *rxo_opcode_info(u8 opcode)
+{
+	return &rxo_opcodes[opcode];
+}
 
 #endif /* RXO_OPCODE_H */
