@@ -68,7 +68,7 @@ check-quick:
 check-matrix: modules-vm provider tools tests
 	@tests/matrix
 
-bench: modules-vm provider
+bench: modules-vm provider tools tests
 	@tests/bench/run
 
 clean:
