@@ -73,6 +73,7 @@ timeout_rxo_ladder_ordered=120
 case_rxo_ladder_ordered() {
 	ladder 5 --ordered
 	grep -A99 'send1 completes' /run/rxo/ladder | grep -q 'recv2 completes' || fail "not the ordered mode's order"
+	grep -q 'recv2 held behind' /run/rxo/ladder || fail "nothing was held"
 }
 
 timeout_rxo_ladder_rxe=120
