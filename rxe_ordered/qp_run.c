@@ -85,10 +85,11 @@ static void rxo_run_set_timer(struct rxo_qp *qp)
 
 	if (rxo_qpfsm_may_complete(qp->state))
 		at = rxo_req_deadline(&qp->req);
-	if (qp->order.oldest)
-		at = min(at, rxo_order_deadline(&qp->order, &qp->req));
+	/* A probe that is due cannot leave before that: no timer in the past. */
 	if (qp->tx_resume)
 		at = min(at, qp->tx_resume);
+	else if (qp->order.oldest)
+		at = min(at, rxo_order_deadline(&qp->order, &qp->req));
 	if (at >= qp->timer_at)
 		return;
 	qp->timer_at = at;
