@@ -36,11 +36,11 @@ interop_end() {
 	local side=$1 size=$2 port=$3 program=$4
 	local device=DEV_${side^} gid=GID_${side^}
 	shift 4
-	# Left alone, perftest has as many READs outstanding as the other device can:
-	# 128 of rdma_rxe are too many for ours.
-	[[ $program != ib_read_* ]] || set -- -o 16 "$@"
-	start "$side" 60 "$program" -F -n 20 -s "$size" -p "$port" -d "${!device}" \
-		-x "${!gid}" "$@"
+	# Left alone, perftest has as many READs or atomics outstanding as the other device can:
+	# 128 of rdma_rxe are too many for ours. Atomics have one size.
+	[[ $program != ib_@(read|atomic)_* ]] || set -- -o 16 "$@"
+	[[ $program = ib_atomic_* ]] || set -- -s "$size" "$@"
+	start "$side" 60 "$program" -F -n 20 -p "$port" -d "${!device}" -x "${!gid}" "$@"
 }
 
 # interop_perftest PROGRAM CLIENT SERVER SERVER-ADDRESS: one size after the other, as
@@ -48,6 +48,7 @@ interop_end() {
 interop_perftest() {
 	local program=$1 client=$2 server=$3 address=$4 size sizes=(64) server_job
 	[[ $program != *_bw ]] || sizes=(4095 1048579)
+	[[ $program != ib_atomic_* ]] || sizes=(8)
 	for size in "${sizes[@]}"; do
 		interop_end "$server" "$size" $INTEROP_PORT "$program"
 		server_job=$JOB
@@ -68,7 +69,7 @@ interop_perftests() {
 	[ "$2" = ipv4 ] || interop_ipv6
 	GID_A=$(gid_index "$DEV_A" "$IP4_A")
 	GID_B=$(gid_index "$DEV_B" "$IP4_B")
-	for kind in send write read; do
+	for kind in send write read atomic; do
 		for what in bw lat; do
 			interop_perftest ib_${kind}_$what a b "$address_b"
 			interop_perftest ib_${kind}_$what b a "$address_a"
