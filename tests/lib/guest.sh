@@ -60,9 +60,11 @@ need_own_driver() {
 
 # ---- waiting -------------------------------------------------------------------
 
-# wait_for SECONDS COMMAND...: until the command succeeds, or fail.
+# wait_for SECONDS COMMAND...: until the command succeeds, or fail. (On a slow kernel
+# it is more than that, as with timeout: tests/vm/guest/slow.)
 wait_for() {
-	local end=$((${EPOCHREALTIME/./} + $1 * 1000000)) seconds=$1
+	local seconds=$(($1 * RXO_SLOW))
+	local end=$((${EPOCHREALTIME/./} + seconds * 1000000))
 	shift
 	until "$@"; do
 		[ "${EPOCHREALTIME/./}" -lt "$end" ] || fail "not within $seconds s: $*"

@@ -15,12 +15,13 @@ die() {
 }
 
 # The kernels of the tests are named by series. Each has a Debian package that
-# always depends on the newest build of that series.
+# always depends on the newest build of that series. "debug" is built from the source
+# of 6.12, see tests/vm/build-debug-kernel.
 headers_meta() {
 	case $1 in
 	6.1) echo linux-headers-amd64 ;;
 	6.12) echo linux-headers-6.12-amd64 ;;
-	*) die "no such kernel series: $1 (6.1 and 6.12 are known)" ;;
+	*) die "no such kernel series: $1 (6.1, 6.12 and debug are known)" ;;
 	esac
 }
 
@@ -28,9 +29,19 @@ headers_meta() {
 # built against those, so the guest boots exactly that one.
 kernel_release() {
 	local meta release
+	if [ "$1" = debug ]; then
+		release=$(headers_version 6.12)
+		echo "${release%%-*}-debug"
+		return
+	fi
 	meta=$(headers_meta "$1")
 	release=$(dpkg-query -W -f '${Depends}' "$meta" 2>/dev/null |
 		grep -oE "linux-headers-$1\.[^ ,]*" | head -n 1 || true)
 	[ -n "$release" ] || die "$meta is not installed or is not $1 (run tools/setup)"
 	echo "${release#linux-headers-}"
+}
+
+# headers_version SERIES: of the package with those headers.
+headers_version() {
+	dpkg-query -W -f '${Version}' "linux-headers-$(kernel_release "$1")"
 }

@@ -21,6 +21,10 @@ log_problems() {
 		-e 'soft lockup|hard LOCKUP|blocked for more than|hung task|rcu.*(stall|self-detected)' \
 		-e 'DEADLOCK|possible recursive locking|possible circular|inconsistent lock state' \
 		-e 'lock held when returning|suspicious RCU|scheduling while atomic|sleeping function' \
-		-e 'unregister_netdevice: waiting|memory leak|unreferenced object' ||
+		-e 'possible (irq|deadlock)|invalid wait context|bad contention|held lock freed' \
+		-e 'trying to register non-static key|locking correctness validator|MAX_LOCK' \
+		-e 'ODEBUG|DEBUG_LOCKS_WARN|corrupted stack end|ref_tracker' \
+		-e 'unregister_netdevice: waiting|memory leak|unreferenced object' \
+		-e 'kmemleak: [0-9]+ new|memory leak detector disabled|Memory pool empty' ||
 		true
 }

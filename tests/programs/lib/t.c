@@ -249,3 +249,10 @@ void t_sleep_us(unsigned int us)
 
 	nanosleep(&ts, NULL);
 }
+
+unsigned int t_slow(void)
+{
+	const char *slow = getenv("RXO_SLOW");
+
+	return slow ? number(slow) : 1;
+}

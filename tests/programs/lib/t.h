@@ -111,4 +111,11 @@ uint64_t t_now_ms(void);
  */
 void t_sleep_us(unsigned int us);
 
+/**
+ * t_slow - how many times slower than usual the kernel is (RXO_SLOW, or 1)
+ *
+ * For whatever limits how long something may take.
+ */
+unsigned int t_slow(void);
+
 #endif /* T_H */

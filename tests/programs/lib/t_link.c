@@ -322,7 +322,7 @@ void t_expect_events(struct ibv_comp_channel *channel, unsigned int want,
 {
 	unsigned int saw = 0;
 
-	while (saw < want && t_event(channel, 2000))
+	while (saw < want && t_event(channel, 2000 * t_slow()))
 		saw++;
 	t_is(saw + t_events(channel), want, "events %s", what);
 }

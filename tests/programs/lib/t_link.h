@@ -12,6 +12,7 @@
 #include <infiniband/verbs.h>
 
 #include "pair.h"
+#include "t.h"
 
 /* The two devices of the options, opened by t_open(). */
 extern struct pair_port t_port[2];
@@ -173,7 +174,7 @@ uint32_t t_number(const struct ibv_wc *wc);
  */
 int t_wait(struct ibv_cq *cq, struct ibv_wc *wc, int n);
 
-#define T_WAIT_MS	10000
+#define T_WAIT_MS	(10000 * t_slow())
 
 /**
  * t_wait_status - wait for a completion and check its status
