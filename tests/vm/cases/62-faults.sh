@@ -127,6 +127,7 @@ case_faults_selectors() {
 	rules "$FAULTS_A" "tx any qpn=$((qpn + 1)) drop" "tx any qpn=$qpn nth=4 drop" \
 		"rx any qpn=$qpn count=3 drop"
 	wait_for 20 hits_are 3 3
+	wait_for 20 hits_are 2 1
 	cat "$FAULTS_A"
 	grep -q "qpn=$((qpn + 1)) drop # seen 0 hit 0" "$FAULTS_A" || fail "hit a QP that it does not name"
 	hits_are 2 1 || fail "nth=4 has hit more than one"
