@@ -76,7 +76,7 @@ void sim_end_start(struct sim_end *e)
 	e->rq_head = e->rq_tail = e->rq_done = 0;
 	e->recv_kept = false;
 	e->msg_head = e->msg_tail = 0;
-	e->received_at = 0;
+	e->received_at = e->refused_at = 0;
 	rxo_order_init(&e->order, end_overtaking(e));
 }
 
@@ -505,6 +505,7 @@ static bool is_refused(struct sim_end *e)
 
 	if (!sim_link_has_room(e, &when)) {
 		e->resume_at = when;
+		e->refused_at = e->sim->now;
 		return true;
 	}
 	if (!rng_chance(&e->rng, e->plan->busy))

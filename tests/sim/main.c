@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * usage: sim [--trace] [--stats] [--deadlock] [--seconds N] FIRST [LAST]
+ * usage: sim [--trace] [--stats] [--stop] [--deadlock] [--seconds N] FIRST [LAST]
  *
- * Runs the seeds FIRST .. LAST, and stops after N seconds. Prints each seed that
+ * Runs the seeds FIRST .. LAST, and stops after N seconds, or at the first failure. Prints each seed that
  * fails, and last a line of sums. Exits 0 if none failed.
  */
 #include <signal.h>
@@ -72,7 +72,8 @@ static u64 seconds(void)
 
 static _Noreturn void usage(void)
 {
-	fprintf(stderr, "usage: sim [--trace] [--stats] [--deadlock] [--seconds N] FIRST [LAST]\n");
+	fprintf(stderr, "usage: sim [--trace] [--stats] [--stop] [--deadlock] "
+		"[--seconds N] FIRST [LAST]\n");
 	exit(2);
 }
 
@@ -80,7 +81,7 @@ int main(int argc, char **argv)
 {
 	struct sim_stats sum = {};
 	u64 first, last, seed, limit = 0, begin = seconds(), n = 0, failed = 0;
-	bool stats = false;
+	bool stats = false, stop = false;
 	int i;
 
 	sim_open(&sim);
@@ -89,6 +90,8 @@ int main(int argc, char **argv)
 			sim.trace = true;
 		else if (!strcmp(argv[i], "--stats"))
 			stats = true;
+		else if (!strcmp(argv[i], "--stop"))
+			stop = true;
 		else if (!strcmp(argv[i], "--deadlock"))
 			sim.deadlock = true;
 		else if (!strcmp(argv[i], "--seconds") && i + 1 < argc)
@@ -102,7 +105,7 @@ int main(int argc, char **argv)
 	last = i + 1 < argc ? strtoull(argv[i + 1], NULL, 0) : first;
 	signal(SIGABRT, on_signal);
 	signal(SIGSEGV, on_signal);
-	for (seed = first; seed <= last; seed++) {
+	for (seed = first; seed <= last && !(stop && failed); seed++) {
 		if (limit && seconds() - begin >= limit)
 			break;
 		if (!sim_run(&sim, seed)) {

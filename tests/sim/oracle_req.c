@@ -187,6 +187,7 @@ void oracle_sends(struct sim_end *e, const struct rxo_pkt *pkt, u32 len)
 		check_reads(e, f, seq, npsn);
 	if (seq == f->una)
 		check_tries(e, f);
+	f->sent_at = e->sim->now;
 	e->sim->stats.retransmits += seq < f->max;
 	f->max = max(f->max, seq + npsn);
 }
@@ -458,23 +459,38 @@ static u64 cut_bound(struct sim_conn *conn, u32 side)
 	       NS_PER_MS;
 }
 
-/* Whoever waited for an answer when the path died has been told by now. */
+/* Still at it: it has sent, or found no room to, a time-out ago or less. */
+static bool still_tries(const struct sim_end *e, const struct sim_flow *f)
+{
+	u64 last = max(f->sent_at, e->refused_at);
+
+	return e->sim->now <= last + 2 * (4096ull << e->plan->req.timeout) +
+			      e->plan->stall_ns;
+}
+
+/*
+ * Whoever waited for an answer when the path died has been told by now, unless
+ * others kept the link so busy that not all retries have been sent yet; how many
+ * those are is bounded by itself.
+ */
 void oracle_check_cut(struct sim_conn *conn)
 {
 	u64 at = conn->flow[0].cut_at;
 	u32 side;
 
-	if (conn->sim->now == at) {
-		sim_at(conn->sim, at + max(cut_bound(conn, 0),
-					   cut_bound(conn, 1)),
-		       SIM_EV_CUT_CHECK, conn->index, conn->generation);
-		return;
-	}
-	for (side = 0; side < 2; side++) {
+	bool again = conn->sim->now == at;
+
+	for (side = 0; side < 2 && !again; side++) {
 		struct sim_flow *f = &conn->flow[side];
 
-		SIM_CHECK(&conn->end[side], f->done == f->posted ||
-			  sim_op(f, f->done)->posted_at > at,
+		if (f->done == f->posted || sim_op(f, f->done)->posted_at > at)
+			continue;
+		again = still_tries(&conn->end[side], f);
+		SIM_CHECK(&conn->end[side], again,
 			  "request %u hangs on a dead path", f->done);
 	}
+	if (again)
+		sim_at(conn->sim, conn->sim->now +
+		       max(cut_bound(conn, 0), cut_bound(conn, 1)),
+		       SIM_EV_CUT_CHECK, conn->index, conn->generation);
 }

@@ -124,6 +124,8 @@ void sim_plan(struct sim *sim)
 		plan_link(&sim->link[n], &l);
 		if (sim->deadlock)
 			sim->link[n].loss = min(sim->link[n].loss, 1000u);
+		if (sim->deadlock)
+			sim->link[n].burst = 1;
 	}
 	sim->link_rng = rng_stream(sim->seed, SUBJECT_LINK + 100);
 }

@@ -226,6 +226,7 @@ struct sim_flow {
 	u64 observed_done;	/* and completed */
 	bool failed;		/* an error has been completed */
 	bool no_recv;		/* last attempt found no receive */
+	u64 sent_at;		/* last packet */
 	u64 cut_at;		/* the path is dead since, 0: it is not */
 };
 
@@ -258,6 +259,7 @@ struct sim_end {
 	u64 received_at;	/* last success */
 	u64 timer_at;		/* U64_MAX: none */
 	u64 resume_at;		/* no room to send before; 0: there is */
+	u64 refused_at;		/* last time that the link had no room */
 	bool run_due;		/* a run event is on its way */
 	bool post_due;
 	bool recv_due;
