@@ -186,6 +186,7 @@ static void peer_is_gone(struct sim_end *e)
 
 	if (e->state == RXO_QPS_ERR || sim_peer(e)->state != RXO_QPS_ERR)
 		return;
+	e->knows_peer_gone = true;
 	if (f->posted == f->done || !e->req_cfg.timeout)
 		sim_end_error(e);
 }
@@ -245,6 +246,9 @@ bool sim_app_step(struct sim_end *e)
 {
 	u32 posted = sim_flow(e)->posted;
 
+	/* What it has waited for may have ended well: no event would come any more. */
+	if (e->knows_peer_gone)
+		peer_is_gone(e);
 	if (e->state == RXO_QPS_ERR)
 		return false;
 	if (e->rq_head - e->rq_done < e->plan->rq) {
@@ -265,6 +269,7 @@ void sim_app_start(struct sim_end *e)
 {
 	struct rng *r = &e->conn->app;
 
+	e->knows_peer_gone = false;
 	e->credit = e->side ? 0 : rng_range(r, 1, 4);
 	e->late_posts = rng_below(r, 4);
 	e->late_recvs = rng_below(r, 4);

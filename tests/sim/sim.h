@@ -264,6 +264,7 @@ struct sim_end {
 	bool post_due;
 	bool recv_due;
 	bool drain_wanted;	/* waits for the send queue to drain */
+	bool knows_peer_gone;	/* that the peer is in ERR: the application */
 	/* receives: free-running indices */
 	struct sim_recv rq[SIM_RQ];
 	u32 rq_head;		/* next to post */
