@@ -291,6 +291,24 @@ static bool rxo_ack_response_fits(const struct rxo_req *req,
 	}
 }
 
+/* A result for @wqe at @psn: may it be placed now? If not, @act says why. */
+static bool rxo_ack_is_in_turn(struct rxo_req *req, const struct rxo_swqe *wqe,
+			       struct rxo_psn psn, u64 now,
+			       struct rxo_ack_act *act)
+{
+	if (!rxo_req_advance(req, psn, now)) {
+		act->kind = wqe->status ? RXO_ACK_DROP : RXO_ACK_AHEAD;
+		act->drop = RXO_DROP_SEQ;
+		rxo_ack_ahead(req, rxo_psn_add(psn, 1), psn);
+		return false;
+	}
+	if (wqe->status) {
+		rxo_ack_drop(act, RXO_DROP_STATE);
+		return false;
+	}
+	return true;
+}
+
 static void rxo_ack_rx_read(struct rxo_req *req, const struct rxo_pkt *pkt,
 			    u64 now, struct rxo_ack_act *act)
 {
@@ -301,16 +319,8 @@ static void rxo_ack_rx_read(struct rxo_req *req, const struct rxo_pkt *pkt,
 		rxo_ack_drop(act, RXO_DROP_RESPONSE);
 		return;
 	}
-	if (!rxo_req_advance(req, pkt->psn, now)) {
-		act->kind = wqe->status ? RXO_ACK_DROP : RXO_ACK_AHEAD;
-		act->drop = RXO_DROP_SEQ;
-		rxo_ack_ahead(req, rxo_psn_add(pkt->psn, 1), pkt->psn);
+	if (!rxo_ack_is_in_turn(req, wqe, pkt->psn, now, act))
 		return;
-	}
-	if (wqe->status) {
-		rxo_ack_drop(act, RXO_DROP_STATE);
-		return;
-	}
 	act->slot = idx & req->mask;
 	act->offset = ((pkt->psn.v - wqe->first.v) & RXO_PSN_MASK) <<
 		      req->mtu_shift;
@@ -334,16 +344,8 @@ static void rxo_ack_rx_atomic(struct rxo_req *req, const struct rxo_pkt *pkt,
 		rxo_ack_drop(act, RXO_DROP_RESPONSE);
 		return;
 	}
-	if (!rxo_req_advance(req, pkt->psn, now)) {
-		act->kind = wqe->status ? RXO_ACK_DROP : RXO_ACK_AHEAD;
-		act->drop = RXO_DROP_SEQ;
-		rxo_ack_ahead(req, rxo_psn_add(pkt->psn, 1), pkt->psn);
+	if (!rxo_ack_is_in_turn(req, wqe, pkt->psn, now, act))
 		return;
-	}
-	if (wqe->status) {
-		rxo_ack_drop(act, RXO_DROP_STATE);
-		return;
-	}
 	act->kind = RXO_ACK_RESULT;
 	act->slot = idx & req->mask;
 	act->len = wqe->length;
