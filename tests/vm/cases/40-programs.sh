@@ -5,20 +5,6 @@
 # rxo. Each program gets the two devices and their GID indices, prints a line for
 # each check and exits 0 for a pass.
 
-# program NAME SECONDS OPTIONS...: in namespace A; what it prints that is not "ok"
-# is shown, all of it goes to a file.
-program() {
-	local name=$1 seconds=$2 path=$RXO_BUILD/tests/$1 code=0
-	shift 2
-	need_file "$path"
-	in_a timeout -k 2 "$seconds" "$path" --dev-a "$DEV_A" --dev-b "$DEV_B" \
-		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" \
-		--gid-b "$(gid_index "$DEV_B" "$IP4_B")" "$@" >/run/rxo/program 2>&1 || code=$?
-	grep -vE '^ok [0-9]+ ([^#]|$)' /run/rxo/program || true
-	[ $code != 77 ] || exit 77
-	[ $code = 0 ] || fail "$name exited with $code"
-}
-
 case_program_data_integrity() {
 	need_own_driver
 	topo_pair 9000
