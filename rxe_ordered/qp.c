@@ -319,7 +319,6 @@ static void rxo_qp_set_req_cfg(struct rxo_qp *qp)
 		.rnr_retry = qp->attr.rnr_retry,
 		.window = RXO_QP_WINDOW,
 		.ack_every = RXO_ACK_EVERY,
-		.measure_rtt = qp->ordered,
 	};
 }
 

@@ -90,6 +90,7 @@ struct rxo_pending {
 struct rxo_seen {
 	u64 retransmit;
 	u64 timeout;
+	u64 early;
 	u64 rnr;
 	u64 seq_nak;
 	u64 implied_nak;

@@ -50,7 +50,7 @@ static void rxo_run_count(struct rxo_qp *qp)
 	u64 sum;
 
 	/* Nearly always nothing has happened, and one look has to tell. */
-	sum = req->n_retransmit + req->n_timeout + req->n_rnr +
+	sum = req->n_retransmit + req->n_timeout + req->n_early + req->n_rnr +
 	      req->n_seq_nak + req->n_implied_nak + resp->n_dup +
 	      resp->n_seq_nak + resp->n_rnr_nak + o->n_hold + o->n_proven +
 	      o->n_probe;
@@ -60,6 +60,7 @@ static void rxo_run_count(struct rxo_qp *qp)
 	rxo_run_count_one(qp, RXO_CNT_RETRANSMIT, req->n_retransmit,
 			  &seen->retransmit);
 	rxo_run_count_one(qp, RXO_CNT_TIMEOUT, req->n_timeout, &seen->timeout);
+	rxo_run_count_one(qp, RXO_CNT_EARLY, req->n_early, &seen->early);
 	rxo_run_count_one(qp, RXO_CNT_RNR_RECEIVED, req->n_rnr, &seen->rnr);
 	rxo_run_count_one(qp, RXO_CNT_SEQ_NAK_RECEIVED, req->n_seq_nak,
 			  &seen->seq_nak);

@@ -14,6 +14,7 @@ static const char *const rxo_stat_names[RXO_CNT_DROP_FIRST] = {
 	[RXO_CNT_TX_NO_ROUTE] = "tx_no_route",
 	[RXO_CNT_RETRANSMIT] = "retransmits",
 	[RXO_CNT_TIMEOUT] = "timeouts",
+	[RXO_CNT_EARLY] = "early_retransmits",
 	[RXO_CNT_RNR_RECEIVED] = "rnr_naks_received",
 	[RXO_CNT_RNR_SENT] = "rnr_naks_sent",
 	[RXO_CNT_SEQ_NAK_RECEIVED] = "sequence_naks_received",

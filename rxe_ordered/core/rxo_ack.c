@@ -102,19 +102,24 @@ bool rxo_ack_kept_due(struct rxo_req *req, const struct rxo_psn *kept, u64 now)
 
 /*
  * The packet at @old had been repaired; now una has moved, and the peer has @to
- * next.
+ * next. If it was repaired because an answer was late, what comes of it proves
+ * little: there may have been no gap, or one that is longer.
  */
 static void rxo_ack_judge(struct rxo_req *req, struct rxo_psn old,
-			  struct rxo_psn to)
+			  struct rxo_psn to, bool early)
 {
 	if (!rxo_psn_eq(to, rxo_psn_add(old, 1))) {
-		req->keeps = RXO_KEEPS_YES;
+		if (!early)
+			req->keeps = RXO_KEEPS_YES;
 		return;
 	}
 	if (rxo_psn_eq(req->una, req->psn))
 		return;		/* nothing is missing behind it */
+	if (early && req->keeps == RXO_KEEPS_YES)
+		return;
 	/* The answer to a READ will tell by itself whether that was kept. */
-	if (!rxo_req_has_result(rxo_req_at(req, req->una_idx)) && req->keeps) {
+	if (!early && req->keeps &&
+	    !rxo_req_has_result(rxo_req_at(req, req->una_idx))) {
 		req->keeps--;
 		req->n_plain = 0;
 	}
@@ -125,11 +130,11 @@ static void rxo_ack_rx_ack(struct rxo_req *req, struct rxo_psn psn, u64 now,
 			   struct rxo_ack_act *act)
 {
 	struct rxo_psn to = rxo_psn_add(psn, 1), old = req->una;
-	bool repaired = req->repaired;
+	bool repaired = req->repaired, early = req->early;
 	bool there = rxo_req_advance(req, to, now);
 
 	if (repaired && !rxo_psn_eq(req->una, old))
-		rxo_ack_judge(req, old, to);
+		rxo_ack_judge(req, old, to, early);
 	if (!there && !rxo_ack_ahead(req, to, to))
 		rxo_ack_drop(act, RXO_DROP_SEQ);
 }
@@ -148,6 +153,7 @@ static void rxo_ack_rx_rnr(struct rxo_req *req, struct rxo_psn psn, u8 code,
 		return;
 	}
 	req->n_rnr++;
+	req->early = 0;
 	if (rxo_retry_take_rnr(&req->retry, code, now))
 		rxo_req_go_back(req);
 	else
@@ -172,7 +178,7 @@ static void rxo_ack_rx_seq_nak(struct rxo_req *req, struct rxo_psn psn, u64 now,
 			       struct rxo_ack_act *act)
 {
 	struct rxo_psn old = req->una;
-	bool repaired = req->repaired;
+	bool repaired = req->repaired && !req->early;
 
 	req->n_seq_nak++;
 	act->unexecuted = true;

@@ -433,11 +433,12 @@ static void rxo_req_sent_next(struct rxo_req *req, const struct rxo_req_act *act
 
 /* One answer in eight is timed: enough to follow, and it costs next to nothing. */
 static void rxo_req_time(struct rxo_req *req, const struct rxo_req_act *act,
-			 u64 now)
+			 bool asks, u64 now)
 {
+	req->active = now;
 	if (act->retransmit) {
 		req->rtt_timed = false;
-	} else if (!req->rtt_timed && act->pkt.ackreq) {
+	} else if (!req->rtt_timed && asks) {
 		if (req->rtt_skip) {
 			req->rtt_skip--;
 			return;
@@ -452,6 +453,7 @@ void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 		  enum rxo_req_result result, u64 now)
 {
 	u32 idx = req->tail + ((act->slot - req->tail) & req->mask);
+	bool asks;
 
 	if (act->kind != RXO_REQ_SEND || result == RXO_SENT_BUSY)
 		return;
@@ -464,8 +466,8 @@ void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 	}
 	if (rxo_psn_eq(act->pkt.psn, req->psn))
 		rxo_req_sent_next(req, act);
-	if (req->cfg.measure_rtt)
-		rxo_req_time(req, act, now);
+	asks = act->pkt.ackreq || rxo_req_has_result(rxo_req_at(req, idx));
+	rxo_req_time(req, act, asks, now);
 	if (act->retransmit) {
 		req->n_retransmit++;
 		rxo_req_at(req, idx)->asked_again = true;
@@ -475,8 +477,7 @@ void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 	if (act->repair) {
 		req->repair = false;
 		req->repaired = true;
-	} else if (act->pkt.ackreq ||
-		   rxo_req_has_result(rxo_req_at(req, idx))) {
+	} else if (asks) {
 		req->since_ackreq = 0;
 	} else {
 		req->since_ackreq++;
@@ -513,6 +514,8 @@ static void rxo_req_moved(struct rxo_req *req, u64 now)
 		req->rtt_timed = false;
 		req->rtt_skip = 7;
 	}
+	req->active = now;
+	req->early = 0;
 	/* A repair that is no longer due was for what has arrived after all. */
 	if (req->repair || !rxo_psn_before(req->una, req->gap_end))
 		req->gap_known = false;
@@ -662,9 +665,60 @@ bool rxo_req_is_drained(const struct rxo_req *req)
 		!rxo_req_at(req, req->tail)->started);
 }
 
+/* ------------------------------------------------------------------ timer */
+
+/*
+ * Long before the time-out, which has to suit the slowest peer, an answer is late
+ * by what others took. Mostly the last packet has been lost then, or one that was
+ * sent again: the losses that no NAK reports. So the packet at una is sent once
+ * more, which takes no retry and fails nothing: at most this often, each time
+ * after twice the wait, until the peer is heard again.
+ */
+#define RXO_REQ_EARLY		3
+/* The peer may be a virtual machine that has to wait for its processor. */
+#define RXO_REQ_EARLY_MIN_NS	1000000u
+/* Of a READ no more is asked for: its responses may just be slow. */
+#define RXO_REQ_EARLY_NPSN	64u
+
+static u64 rxo_req_early_deadline(const struct rxo_req *req)
+{
+	u64 late = rxo_rtt_late(&req->rtt);
+
+	if (!late || req->early >= RXO_REQ_EARLY ||
+	    !req->retry.waiting_ack || req->retry.waiting_rnr)
+		return U64_MAX;
+	late = max(2 * late, (u64)RXO_REQ_EARLY_MIN_NS) << req->early;
+	/* With time-out 0 the application wants no retransmission. */
+	return late <= req->retry.timeout_ns / 2 ? req->active + late : U64_MAX;
+}
+
+static bool rxo_req_is_late(const struct rxo_req *req, u64 now)
+{
+	u64 deadline = rxo_req_early_deadline(req);
+
+	return deadline != U64_MAX && now >= deadline;
+}
+
+static void rxo_req_send_early(struct rxo_req *req)
+{
+	const struct rxo_swqe *wqe = rxo_req_at(req, req->una_idx);
+	u32 npsn = min(rxo_req_packet_npsn(req, wqe, req->una),
+		       RXO_REQ_EARLY_NPSN);
+
+	if (req->gap_known && rxo_psn_after(req->gap_end, req->una))
+		npsn = min(npsn, (u32)rxo_psn_diff(req->gap_end, req->una));
+	req->early++;
+	req->n_early++;
+	req->repair = true;
+	req->repair_npsn = npsn;
+	req->gap_known = rxo_req_has_result(wqe);
+	req->gap_end = rxo_psn_add(req->una, npsn);
+}
+
 u64 rxo_req_deadline(const struct rxo_req *req)
 {
-	return req->failed ? U64_MAX : rxo_retry_deadline(&req->retry);
+	return req->failed ? U64_MAX : min(rxo_retry_deadline(&req->retry),
+					   rxo_req_early_deadline(req));
 }
 
 void rxo_req_expire(struct rxo_req *req, u64 now)
@@ -675,11 +729,13 @@ void rxo_req_expire(struct rxo_req *req, u64 now)
 		req->retry.waiting_rnr = false;
 		return;
 	}
-	if (!rxo_retry_ack_late(&req->retry, now))
-		return;
-	req->n_timeout++;
-	req->gap_known = false;
-	rxo_req_retry(req);
+	if (rxo_retry_ack_late(&req->retry, now)) {
+		req->n_timeout++;
+		req->gap_known = false;
+		rxo_req_retry(req);
+	} else if (rxo_req_is_late(req, now)) {
+		rxo_req_send_early(req);
+	}
 }
 
 enum rxo_wc_opcode rxo_req_wc_opcode(u8 wr_opcode)

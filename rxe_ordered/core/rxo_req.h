@@ -28,7 +28,6 @@ struct rxo_req_cfg {
 	u8 rnr_retry;
 	u32 window;		/* packets in flight at most, 1 .. 2^22 */
 	u32 ack_every;		/* ask for an ACK at least this often, packets */
-	bool measure_rtt;	/* for rxo_order.h */
 };
 
 /* Does the peer keep packets that arrive behind a gap? See rxo_ack.c. */
@@ -76,6 +75,10 @@ struct rxo_req {
 	struct rxo_psn rtt_psn;
 	u64 rtt_from;
 	struct rxo_rtt rtt;
+	u64 active;		/* when something was last sent or acknowledged */
+	u8 early;		/* packets sent again before the time-out since
+				 * una has moved
+				 */
 	bool gap_known;		/* READ data missing at una was asked for again */
 	struct rxo_psn gap_end;	/* as far as this */
 	struct rxo_psn seen;	/* answers have been seen up to here at least */
@@ -88,6 +91,7 @@ struct rxo_req {
 	/* counters, monotonic */
 	u64 n_retransmit;	/* packets sent again */
 	u64 n_timeout;
+	u64 n_early;		/* sent again before the time-out */
 	u64 n_rnr;
 	u64 n_seq_nak;
 	u64 n_implied_nak;
@@ -200,9 +204,10 @@ bool rxo_req_is_drained(const struct rxo_req *req);
 u64 rxo_req_deadline(const struct rxo_req *req);
 
 /*
- * The clock has reached the deadline: end an RNR wait, go back after a
- * time-out, or fail the oldest outstanding request when retries are used up.
- * Then rxo_req_pop() and rxo_req_next() as usual. Harmless when called early.
+ * The clock has reached the deadline: end an RNR wait, send one packet again
+ * because an answer is late, go back after a time-out, or fail the oldest
+ * outstanding request when retries are used up. Then rxo_req_pop() and
+ * rxo_req_next() as usual. Harmless when called early.
  */
 void rxo_req_expire(struct rxo_req *req, u64 now);
 

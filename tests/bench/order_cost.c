@@ -43,7 +43,6 @@ static void start(struct end *e, u32 psn, u32 peer_psn)
 		.mtu = 4096, .dqpn = 17, .pkey = RXO_DEFAULT_PKEY,
 		.max_rd_atomic = 1, .timeout = 14, .retry_cnt = 7,
 		.rnr_retry = 7, .window = 128, .ack_every = 32,
-		.measure_rtt = ordered,
 	};
 	const struct rxo_resp_cfg resp = {
 		.mtu = 4096, .dqpn = 17, .pkey = RXO_DEFAULT_PKEY,

@@ -144,7 +144,6 @@ static void pair_start_end(struct pair *p, u32 side)
 		.max_rd_atomic = c->max_rd, .timeout = c->timeout,
 		.retry_cnt = c->retry_cnt, .rnr_retry = c->rnr_retry,
 		.window = c->window, .ack_every = c->ack_every,
-		.measure_rtt = c->ordered,
 	};
 	struct rxo_resp_cfg resp = {
 		.mtu = c->mtu, .dqpn = 0x100 + !side, .pkey = RXO_DEFAULT_PKEY,

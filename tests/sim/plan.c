@@ -197,7 +197,6 @@ static void plan_end(struct sim_conn *conn, u32 side, struct rng *r)
 		p->keep = rng_below(r, 3) ? RXO_REORDER_WINDOW :
 					    (u32)log_range(r, 1, 64);
 	p->ordered = p->req.timeout && rng_below(r, 2);
-	p->req.measure_rtt = p->ordered;
 	if (!rng_below(r, 2)) {
 		p->stall = (u32)log_range(r, 100, 20000);
 		p->stall_ns = log_range(r, 1000, 50 * NS_PER_US);
@@ -234,7 +233,7 @@ static void plan_deadlock(struct sim_conn_plan *p)
 		e->think_ns = e->recv_late_ns = e->busy = e->stall = 0;
 		e->req.timeout = max(e->req.timeout, (u8)10);
 		e->req.retry_cnt = 7;
-		e->ordered = e->req.measure_rtt = true;
+		e->ordered = true;
 		e->resp.min_rnr_timer = 14;
 	}
 	p->app = SIM_APP_TIGHT;

@@ -13,7 +13,6 @@ static void start(u64 overtaking)
 {
 	r_init(&r);
 	r.cfg.timeout = 14;
-	r.cfg.measure_rtt = true;
 	r_start(&r, 10);
 	rxo_order_init(&o, overtaking);
 }
@@ -502,7 +501,7 @@ T_TEST(order_probe__not_while_answers_arrive)
 		r_data(&r, i ? RXO_OP_READ_RESP_MIDDLE : RXO_OP_READ_RESP_FIRST,
 		       10 + i, 256);
 	}
-	probe_after(10 * MS);
+	probe_after(r.req.retry.timeout_ns / 4);
 }
 
 /* The peer has acknowledged all but the data of a READ: nothing to draw out. */
@@ -562,12 +561,4 @@ T_TEST(order_rtt__of_the_packet_that_asked)
 	r.now += 200;
 	r_ack(&r, 11);
 	T_EQ(r.req.rtt.mean, 500);
-}
-
-T_TEST(order_rtt__off_unless_asked_for)
-{
-	start(0);
-	r.req.cfg.measure_rtt = false;
-	time_answers(1);
-	T_EQ(r.req.rtt.mean, 0);
 }

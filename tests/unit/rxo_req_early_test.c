@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What is sent again before the time-out, because an answer is late. */
+#include "requester.h"
+
+#define MS 1000000ull
+
+static struct requester r;
+static struct rxo_req_act again;	/* the last that was sent early */
+
+/* Time-out 67 ms, PSN 10; answers are known to take 2 ms, and no longer. */
+static void start(void)
+{
+	r_init(&r);
+	r.cfg.timeout = 14;
+	r_start(&r, 10);
+	r.req.rtt.mean = 2 * MS;
+}
+
+/* Nothing happens for @ns, then one packet is sent again, at no price. */
+static u32 early_after(u64 ns)
+{
+	u64 time_out = rxo_retry_deadline(&r.req.retry);
+	u64 n = r.req.n_early;
+	u32 left = r.req.retry.retries_left;
+
+	T_EQ(rxo_req_deadline(&r.req), r.now + ns);
+	rxo_req_expire(&r.req, r.now + ns - 1);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	r_time_out(&r);
+	T_EQ(r.req.n_early, n + 1);
+	T_EQ(r_send(&r), r.req.una.v);
+	again = r.act;
+	T_CHECK(again.retransmit);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	T_EQ(r.req.retry.retries_left, left);
+	T_EQ(rxo_retry_deadline(&r.req.retry), time_out);
+	T_EQ(r.req.n_timeout, 0);
+	return again.pkt.psn.v;
+}
+
+T_TEST(req_early__the_last_packet_is_lost)
+{
+	start();
+	r_post(&r, SEND, SIG, 600);
+	r_send_all(&r);
+	r.now += MS;
+	r_ack(&r, 11);
+	T_EQ(early_after(4 * MS), 12);
+	T_CHECK(again.pkt.ackreq);
+	r_ack(&r, 12);
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	T_EQ(rxo_req_deadline(&r.req), U64_MAX);
+}
+
+T_TEST(req_early__backs_off_then_leaves_it_to_the_timer)
+{
+	u64 sent;
+
+	start();
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	sent = r.now;
+	early_after(4 * MS);
+	early_after(8 * MS);
+	early_after(16 * MS);
+	T_EQ(rxo_req_deadline(&r.req), sent + (4096 << 14));
+	r_time_out(&r);
+	T_EQ(r.req.n_timeout, 1);
+	T_EQ(r.req.retry.retries_left, r.cfg.retry_cnt - 1u);
+	/* The peer has still not been heard. */
+	T_EQ(r_send(&r), 10);
+	T_EQ(rxo_req_deadline(&r.req), r.now + (4096 << 14));
+}
+
+T_TEST(req_early__progress_starts_anew)
+{
+	start();
+	r_post(&r, SEND, SIG, 1);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	early_after(4 * MS);
+	early_after(8 * MS);
+	r_ack(&r, 10);
+	T_EQ(r.req.keeps, RXO_KEEPS_MAYBE);
+	/* A peer that keeps nothing may have dropped the rest. */
+	T_EQ(r_send(&r), 11);
+	early_after(4 * MS);
+}
+
+T_TEST(req_early__an_rnr_nak_starts_anew)
+{
+	start();
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	early_after(4 * MS);
+	r_rnr(&r, 10);
+	T_EQ(rxo_req_deadline(&r.req), r.now + 10000);
+	r_time_out(&r);
+	T_EQ(r_send(&r), 10);
+	early_after(4 * MS);
+}
+
+T_TEST(req_early__only_if_it_is_known_what_is_late)
+{
+	start();
+	r.req.rtt.mean = 0;
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	T_EQ(rxo_req_deadline(&r.req), r.now + (4096 << 14));
+	r.req.rtt.mean = 1;		/* a peer may have to be woken */
+	T_EQ(rxo_req_deadline(&r.req), r.now + MS);
+	r.req.rtt.mean = 17 * MS;	/* the timer is as good */
+	T_EQ(rxo_req_deadline(&r.req), r.now + (4096 << 14));
+}
+
+T_TEST(req_early__not_with_timeout_0)
+{
+	start();
+	r.cfg.timeout = 0;
+	rxo_req_modify(&r.req, &r.cfg);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	T_EQ(rxo_req_deadline(&r.req), U64_MAX);
+	rxo_req_expire(&r.req, U64_MAX);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+}
+
+T_TEST(req_early__not_while_packets_leave)
+{
+	u32 i;
+
+	start();
+	for (i = 0; i < 10; i++) {
+		r_post(&r, WRITE, SIG, 1);
+		T_EQ(r_send(&r), 10 + i);
+		T_EQ(rxo_req_deadline(&r.req), r.now + 4 * MS);
+		r.now += 3 * MS;
+		rxo_req_expire(&r.req, r.now);
+	}
+	T_EQ(r.req.n_early, 0);
+}
+
+/* Once after each silence, not for each part of it; no more than is missing. */
+T_TEST(req_early__read)
+{
+	start();
+	r.cfg.window = 1024;
+	rxo_req_modify(&r.req, &r.cfg);
+	r_post(&r, READ, SIG, 200 * 256);
+	r_send_all(&r);
+	early_after(4 * MS);
+	T_EQ(again.pkt.opcode, RXO_OP_READ_REQUEST);
+	T_EQ(again.pkt.dma_len, 64 * 256);
+	r_data(&r, RXO_OP_READ_RESP_FIRST, 10, 256);
+	T_EQ(r.req.rtt.mean, 2 * MS);	/* which request was that for? */
+	/* One that is ahead says that 11 to 13 are missing: that is asked for. */
+	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 14, 0x1f, 256),
+	     RXO_ACK_AHEAD);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);	/* but has been already */
+	early_after(4 * MS);
+	T_EQ(again.pkt.va, VA + 256);
+	T_EQ(again.pkt.dma_len, 63 * 256);
+}
+
+T_TEST(req_early__a_gap_in_a_read_no_further)
+{
+	start();
+	r_post(&r, READ, SIG, 20 * 256);
+	r_send_all(&r);
+	r_data(&r, RXO_OP_READ_RESP_FIRST, 10, 256);
+	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 14, 0x1f, 256),
+	     RXO_ACK_AHEAD);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r.act.pkt.dma_len, 3 * 256);
+	r.req.rtt = (struct rxo_rtt){ .mean = 2 * MS };
+	early_after(4 * MS);
+	T_EQ(again.pkt.dma_len, 3 * 256);
+}
+
+/* Nothing is concluded from what the peer says to it. */
+T_TEST(req_early__does_not_judge_the_peer)
+{
+	start();
+	r_post(&r, WRITE, SIG, 8 * 256);
+	r_send_all(&r);
+	early_after(4 * MS);
+	r_ack(&r, 14);			/* the ACK had been lost */
+	T_EQ(r.req.keeps, RXO_KEEPS_MAYBE);
+	early_after(4 * MS);
+	T_EQ(r_nak(&r, 17, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r.req.keeps, RXO_KEEPS_MAYBE);
+}
+
+T_TEST(req_early__a_peer_that_keeps_is_not_flooded)
+{
+	start();
+	r.req.keeps = RXO_KEEPS_YES;
+	r_post(&r, WRITE, SIG, 8 * 256);
+	r_send_all(&r);
+	early_after(4 * MS);
+	r_ack(&r, 10);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	early_after(4 * MS);
+	T_EQ(r.req.keeps, RXO_KEEPS_YES);
+}
