@@ -67,6 +67,8 @@ static void rxo_cq_raise_overrun(struct rxo_cq *cq)
 	rxo_stat_inc(rxo_dev_of(cq->ib.device), RXO_CNT_CQ_OVERRUN);
 	if (cq->ib.event_handler)
 		cq->ib.event_handler(&event, cq->ib.cq_context);
+	/* Not from here: a user may be in the middle of something itself. */
+	queue_work(rxo_wq, &cq->tell_users);
 }
 
 static void rxo_cq_encode(struct rxe_ordered_wc *wc, const struct rxo_cqe *cqe)
@@ -150,7 +152,7 @@ bool rxo_cq_publish(struct rxo_cq *cq, const struct rxo_cqe *cqe, u32 n)
 		return false;
 	}
 	overrun = rxo_cq_store_locked(cq, cqe, n, &solicited) < n;
-	cq->overrun = overrun;
+	WRITE_ONCE(cq->overrun, overrun);
 	fire = rxo_cq_advance_locked(cq, solicited);
 	spin_unlock(&cq->lock);
 
@@ -159,6 +161,33 @@ bool rxo_cq_publish(struct rxo_cq *cq, const struct rxo_cqe *cqe, u32 n)
 	if (fire)
 		rxo_cq_notify(cq);
 	return !overrun;
+}
+
+/* -------------------------------------------------------------------- users */
+
+void rxo_cq_add_user(struct rxo_cq *cq, struct rxo_cq_user *user)
+{
+	mutex_lock(&cq->user_lock);
+	list_add_tail(&user->entry, &cq->users);
+	mutex_unlock(&cq->user_lock);
+}
+
+void rxo_cq_del_user(struct rxo_cq *cq, struct rxo_cq_user *user)
+{
+	mutex_lock(&cq->user_lock);
+	list_del(&user->entry);
+	mutex_unlock(&cq->user_lock);
+}
+
+static void rxo_cq_tell_users(struct work_struct *work)
+{
+	struct rxo_cq *cq = container_of(work, struct rxo_cq, tell_users);
+	struct rxo_cq_user *user;
+
+	mutex_lock(&cq->user_lock);
+	list_for_each_entry(user, &cq->users, entry)
+		user->overrun(user->arg);
+	mutex_unlock(&cq->user_lock);
 }
 
 /* ------------------------------------------------------------------ consume */
@@ -550,6 +579,9 @@ int rxo_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return err;
 
 	spin_lock_init(&cq->lock);
+	mutex_init(&cq->user_lock);
+	INIT_LIST_HEAD(&cq->users);
+	INIT_WORK(&cq->tell_users, rxo_cq_tell_users);
 	cq->user = udata;
 	cq->entries = roundup_pow_of_two(attr->cqe);
 	cq->umap = rxo_umap_create(uctx ? &uctx->ib : NULL,
@@ -582,6 +614,7 @@ int rxo_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct rxo_cq *cq = rxo_cq_of(ibcq);
 
+	cancel_work_sync(&cq->tell_users);
 	xchg(&cq->hdr->word, cq->prod | RXE_ORDERED_CQ_OVERRUN);
 	rxo_umap_destroy(cq->umap);
 	return 0;

@@ -9,6 +9,9 @@
 #ifndef RXO_CQ_H
 #define RXO_CQ_H
 
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "core/rxo_ring.h"
@@ -20,12 +23,25 @@ struct rxo_cq {
 	struct ib_cq ib;
 	spinlock_t lock;	/* serialises producers: prod, overrun */
 	u32 prod;		/* guarded by lock */
-	bool overrun;		/* guarded by lock; never cleared */
+	bool overrun;		/* written under lock; never cleared */
 	bool user;		/* set once: a process shares the ring */
 	u32 entries;		/* power of two, set once */
 	struct rxe_ordered_cq_hdr *hdr;
 	struct rxe_ordered_wc *ring;
 	struct rxo_umap *umap;
+	struct mutex user_lock;
+	struct list_head users;	/* guarded by user_lock */
+	struct work_struct tell_users;	/* that it has overrun */
+};
+
+/*
+ * Whoever adds completions and must know when somebody else's have made the CQ
+ * overrun. @overrun is called in process context, under a mutex.
+ */
+struct rxo_cq_user {
+	struct list_head entry;
+	void (*overrun)(void *arg);
+	void *arg;
 };
 
 static inline struct rxo_cq *rxo_cq_of(struct ib_cq *ib)
@@ -41,12 +57,25 @@ static inline struct rxo_cq *rxo_cq_of(struct ib_cq *ib)
  *
  * One notification at most, after all of them are visible. When the queue is
  * full the rest is lost, the CQ is overrun for good: IB_EVENT_CQ_ERR is raised
- * once, and the caller moves its QP to ERR.
+ * once, the caller moves its QP to ERR, and all users are told.
  *
  * Context: bottom halves off, no lock of this driver held. Calls the
  * completion handler directly. Return: false if the CQ is overrun.
  */
 bool rxo_cq_publish(struct rxo_cq *cq, const struct rxo_cqe *cqe, u32 n);
+
+/*
+ * Process context. After _del() the user is not called any more. One that is added
+ * after the overrun is not called either: see rxo_cq_has_overrun().
+ */
+void rxo_cq_add_user(struct rxo_cq *cq, struct rxo_cq_user *user);
+void rxo_cq_del_user(struct rxo_cq *cq, struct rxo_cq_user *user);
+
+/* False is true only until a user that has been added before is called. */
+static inline bool rxo_cq_has_overrun(const struct rxo_cq *cq)
+{
+	return READ_ONCE(cq->overrun);
+}
 
 /*
  * The verb, for every door: kernel function, uverbs methods. @take receives the

@@ -181,6 +181,30 @@ static struct rxo_qp *rxo_qp_alloc(struct ib_qp *ibqp,
 	return qp;
 }
 
+static void rxo_qp_cq_overrun(void *arg)
+{
+	rxo_run_kick(arg, RXO_RUN_CQ_ERR);
+}
+
+/* With one CQ for both it is told twice, which is once too often but no harm. */
+static void rxo_qp_add_to_cqs(struct rxo_qp *qp)
+{
+	struct rxo_cq *cq[] = { qp->send_cq, qp->recv_cq };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cq); i++) {
+		qp->cq_user[i].overrun = rxo_qp_cq_overrun;
+		qp->cq_user[i].arg = qp;
+		rxo_cq_add_user(cq[i], &qp->cq_user[i]);
+	}
+}
+
+static void rxo_qp_del_from_cqs(struct rxo_qp *qp)
+{
+	rxo_cq_del_user(qp->send_cq, &qp->cq_user[0]);
+	rxo_cq_del_user(qp->recv_cq, &qp->cq_user[1]);
+}
+
 int rxo_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		  struct ib_udata *udata)
 {
@@ -216,6 +240,7 @@ int rxo_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	err = rxo_obj_add(&rxo_qps, &qp->obj);
 	if (err)
 		goto err_rings;
+	rxo_qp_add_to_cqs(qp);
 	ibqp->qp_num = qp->obj.id;
 	container_of(ibqp, struct rxo_ibqp, ib)->qp = qp;
 	return 0;
@@ -274,6 +299,11 @@ static int rxo_qp_check_move(const struct rxo_qp *qp,
 		return -EINVAL;
 	if (!ib_modify_qp_is_ok(cur, next, IB_QPT_RC, mask) ||
 	    !rxo_qpfsm_may_move(qp->state, (enum rxo_qp_state)next))
+		return -EINVAL;
+	/* A QP that cannot complete anything is not to be used. */
+	if (cur == IB_QPS_RESET && next == IB_QPS_INIT &&
+	    (rxo_cq_has_overrun(qp->send_cq) ||
+	     rxo_cq_has_overrun(qp->recv_cq)))
 		return -EINVAL;
 	return 0;
 }
@@ -557,6 +587,7 @@ int rxo_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct rxo_qp *qp = rxo_qp_of(ibqp);
 
+	rxo_qp_del_from_cqs(qp);
 	rxo_obj_kill(&rxo_qps, &qp->obj);
 	rxo_run_ctl_begin(qp);
 	rxo_run_stop(qp);

@@ -37,9 +37,11 @@ enum rxo_run {
 	RXO_RUN_CTL = 1 << 4,	/* a process waits to be made the owner */
 	RXO_RUN_MORE = 1 << 5,	/* the owner left work behind for itself */
 	RXO_RUN_WANT = 1 << 6,	/* a doorbell waits to be made the owner */
+	RXO_RUN_CQ_ERR = 1 << 7,	/* one of its CQs has overrun */
 };
 
-#define RXO_RUN_WORK (RXO_RUN_SQ | RXO_RUN_RX | RXO_RUN_TIMER | RXO_RUN_MORE)
+#define RXO_RUN_WORK (RXO_RUN_SQ | RXO_RUN_RX | RXO_RUN_TIMER | \
+		      RXO_RUN_MORE | RXO_RUN_CQ_ERR)
 
 /* Packets that may wait for a QP's owner before more are dropped. */
 #define RXO_RX_BACKLOG		1024
@@ -110,6 +112,7 @@ struct rxo_qp {
 	struct ib_qp *ib;	/* set once; valid until destroy returns */
 	struct rxo_cq *send_cq;	/* set once */
 	struct rxo_cq *recv_cq;	/* set once */
+	struct rxo_cq_user cq_user[2];	/* of the two; the CQ's */
 	u32 pd;			/* set once */
 	bool ordered;		/* set once: ordered completions */
 	u64 overtaking;		/* set once, for rxo_order_init() */
@@ -213,6 +216,8 @@ void rxo_wq_publish(struct rxo_qp *qp);
 /* ERR: end everything posted with a flush error, within @budget. True: more. */
 bool rxo_wq_flush(struct rxo_qp *qp, u32 budget);
 void rxo_wq_enter_err(struct rxo_qp *qp);
+/* One of its CQs has overrun. */
+void rxo_wq_cq_failed(struct rxo_qp *qp);
 void rxo_wq_raise(struct rxo_qp *qp, enum ib_event_type type);
 
 /* Scatter list of a send request, and its inline bytes. */

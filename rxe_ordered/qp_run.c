@@ -148,6 +148,8 @@ static bool rxo_run_step(struct rxo_qp *qp, int work)
 	u64 now = ktime_get_ns();
 	bool more;
 
+	if (work & RXO_RUN_CQ_ERR)
+		rxo_wq_cq_failed(qp);
 	more = rxo_rx_drain(qp, RXO_STEP_BUDGET, now) >= RXO_STEP_BUDGET;
 	if (work & RXO_RUN_TIMER)
 		rxo_run_timer(qp, now);

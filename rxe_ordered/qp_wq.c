@@ -276,7 +276,7 @@ void rxo_wq_publish(struct rxo_qp *qp)
 	}
 	pending->n = 0;
 	if (!ok)
-		rxo_wq_enter_err(qp);
+		rxo_wq_cq_failed(qp);
 }
 
 /* ------------------------------------------------------------------- errors */
@@ -315,6 +315,15 @@ void rxo_wq_enter_err(struct rxo_qp *qp)
 	WRITE_ONCE(qp->rq.hdr->flags, RXE_ORDERED_WQ_NEED_DOORBELL);
 	smp_mb();
 	atomic_or(RXO_RUN_MORE, &qp->run);
+}
+
+void rxo_wq_cq_failed(struct rxo_qp *qp)
+{
+	/* In RESET nothing ends, and modify will not let it out. */
+	if (qp->state == RXO_QPS_RESET || rxo_qpfsm_is_flushing(qp->state))
+		return;
+	qp->err_event = RXO_RESP_EV_FATAL;
+	rxo_wq_enter_err(qp);
 }
 
 bool rxo_wq_flush(struct rxo_qp *qp, u32 budget)

@@ -244,6 +244,102 @@ static void test_overrun(void)
 	ve_drop_events();
 }
 
+/* ------------------------------------------------- overrun of a CQ with many QPs */
+
+static struct ibv_cq *shared;	/* of device A, for QPs that are created there */
+static bool shared_for_receives;
+
+static struct ibv_qp *create_shared(struct ibv_pd *pd,
+				    struct ibv_qp_init_attr *attr)
+{
+	if (pd == t_port[0].pd) {
+		if (shared_for_receives)
+			attr->recv_cq = shared;
+		else
+			attr->send_cq = shared;
+	}
+	return ibv_create_qp(pd, attr);
+}
+
+static void open_shared(struct t_link *l, bool for_receives, bool unconnected)
+{
+	struct t_config config = {
+		.sig_all = true, .create = create_shared,
+		.unconnected = unconnected,
+	};
+
+	shared_for_receives = for_receives;
+	t_link_open(l, &config);
+	if (!unconnected)
+		t_recv(&l->a, 3);
+}
+
+/* Every QP of the CQ has said that it failed, once, and the CQ that it overran. */
+static void expect_overrun_events(struct t_link *l, unsigned int n)
+{
+	unsigned int cq_err = 0, fatal[8] = { 0 }, other = 0, i;
+	struct ibv_async_event event;
+
+	for (i = 0; i < n + 1 && t_async(&t_port[0], &event, 3000); i++) {
+		unsigned int k = 0;
+
+		while (k < n && event.element.qp != l[k].a.qp)
+			k++;
+		if (event.event_type == IBV_EVENT_CQ_ERR &&
+		    event.element.cq == shared)
+			cq_err++;
+		else if (event.event_type == IBV_EVENT_QP_FATAL && k < n)
+			fatal[k]++;
+		else
+			other++;
+	}
+	t_is(cq_err, 1, "CQ with many QPs: IBV_EVENT_CQ_ERR");
+	for (i = 0; i < n; i++)
+		t_is(fatal[i], 1, "CQ with many QPs: IBV_EVENT_QP_FATAL of QP %u",
+		     i);
+	t_is(other, 0, "CQ with many QPs: other events");
+}
+
+/*
+ * All QPs that use the CQ fail with it: one that is busy, one that is idle and
+ * sends to it, one that only receives to it. A QP beside them does not, and one
+ * that was in RESET cannot be connected any more.
+ */
+static void test_overrun_of_many(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct t_link l[3], unused, beside;
+	int i;
+
+	shared = ibv_create_cq(t_port[0].ctx, 4, NULL, NULL, 0);
+	if (!shared)
+		t_fatal("cannot create a CQ: %s", strerror(errno));
+	open_shared(&l[0], false, false);
+	open_shared(&l[1], false, false);
+	open_shared(&l[2], true, false);
+	open_shared(&unused, false, true);
+	t_link_open(&beside, NULL);
+	t_recv(&l[0].b, shared->cqe + 1);
+	for (i = 0; i <= shared->cqe; i++)
+		t_post_send(&l[0].a, &wr);
+
+	expect_overrun_events(l, 3);
+	for (i = 0; i < 3; i++)
+		ve_expect_state(&l[i].a, IBV_QPS_ERR, "its CQ has overrun");
+	expect_flushed(l[1].a.rcq, 3, 0, "receives of the idle QP");
+	ve_expect_state(&unused.a, IBV_QPS_RESET, "its CQ has overrun, in RESET");
+	t_true(pair_to_init(unused.a.qp, &unused.conn) != 0,
+	       "RESET to INIT with a CQ that has overrun: refused");
+	t_deliver(&beside, 2, 0);
+	t_is(t_drop_all(shared), shared->cqe, "completions that the CQ held");
+	for (i = 0; i < 3; i++)
+		t_link_close(&l[i]);
+	t_link_close(&unused);
+	t_link_close(&beside);
+	t_is(ibv_destroy_cq(shared), 0, "destroy the CQ");
+	ve_drop_events();
+}
+
 void ve_flow(void)
 {
 	t_note("missing receives and peers, flushing");
@@ -257,4 +353,5 @@ void ve_flow(void)
 	test_flush_after_failure();
 	test_reset();
 	test_overrun();
+	test_overrun_of_many();
 }
