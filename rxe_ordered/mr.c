@@ -64,11 +64,10 @@ enum rxo_key_result rxo_mr_check(const struct rxo_mr *mr, u32 key, u32 pd,
 
 void *rxo_mr_ptr(const struct rxo_mr *mr, u64 va, u32 *len)
 {
-	u64 size = 1ULL << mr->shift;
-	u64 offset = va & (size - 1);
+	u64 offset;
+	u64 block = rxo_key_block(mr->first, mr->shift, va, &offset, len);
 
-	*len = min_t(u64, *len, size - offset);
-	return mr->blocks[(va >> mr->shift) - mr->first] + offset;
+	return mr->blocks[block] + offset;
 }
 
 /*

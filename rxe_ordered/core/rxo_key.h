@@ -47,4 +47,24 @@ enum rxo_key_result {
 enum rxo_key_result rxo_key_check(const struct rxo_region *region, u32 key,
 				  u32 pd, u32 access, u64 va, u64 len);
 
+/**
+ * rxo_key_block - where bytes of a region lie
+ * @first: number of the block that its first byte lies in: address >> @shift
+ * @shift: log2 of the size of its blocks, which are aligned in the same address space
+ * @va: first byte, for which rxo_key_check() has said that it may be accessed
+ * @offset: set to where in the block it is
+ * @len: how many bytes from there on; cut to what lies in this block
+ *
+ * Return: the block, counted from 0.
+ */
+static inline u64 rxo_key_block(u64 first, u32 shift, u64 va, u64 *offset,
+				u32 *len)
+{
+	u64 size = 1ull << shift;
+
+	*offset = va & (size - 1);
+	*len = (u32)min((u64)*len, size - *offset);
+	return (va >> shift) - first;
+}
+
 #endif /* RXO_KEY_H */
