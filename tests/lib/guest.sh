@@ -278,13 +278,22 @@ topo_pair() {
 # ---- our own programs ------------------------------------------------------------
 
 # program NAME SECONDS OPTIONS...: one of tests/programs, in namespace A; what it
-# prints that is not "ok"
-# is shown, all of it goes to a file.
+# prints that is not "ok" is shown, all of it goes to a file.
 program() {
-	local name=$1 seconds=$2 path=$RXO_BUILD/tests/$1 code=0
-	shift 2
+	run_program in_a "$@"
+}
+
+# program_outside NAME SECONDS OPTIONS...: the same in the initial namespace, where
+# debugfs is.
+program_outside() {
+	run_program env "$@"
+}
+
+run_program() {
+	local space=$1 name=$2 seconds=$3 path=$RXO_BUILD/tests/$2 code=0
+	shift 3
 	need_file "$path"
-	in_a timeout -k 2 "$seconds" "$path" --dev-a "$DEV_A" --dev-b "$DEV_B" \
+	"$space" timeout -k 2 "$seconds" "$path" --dev-a "$DEV_A" --dev-b "$DEV_B" \
 		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" \
 		--gid-b "$(gid_index "$DEV_B" "$IP4_B")" "$@" >/run/rxo/program 2>&1 || code=$?
 	grep -vE '^ok [0-9]+ ([^#]|$)' /run/rxo/program || true

@@ -5,30 +5,13 @@
  * itself, by rules of the fault layer, so it needs root and debugfs.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <infiniband/rxodv.h>
 
 #include "t.h"
 #include "t_link.h"
 
 /* ------------------------------------------------------------------- helpers */
-
-/* One rule of the responder's device, or "clear". */
-static void rule(const char *text)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/rxe_ordered/%s/faults",
-		 t_options.dev[1]);
-	fd = open(path, O_WRONLY);
-	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		t_fatal("%s: '%s': %s", path, text, strerror(errno));
-	close(fd);
-}
 
 static struct ibv_qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
 			     uint32_t flags)
@@ -89,7 +72,7 @@ static void hold_one(struct t_link *l, uint64_t id)
 {
 	struct ibv_wc wc;
 
-	rule("tx ack drop");
+	t_rule("tx ack drop");
 	send_one(&l->a, id);
 	t_is(t_wait(l->b.scq, &wc, 1), 1, "the message arrives");
 	send_one(&l->b, id);
@@ -162,7 +145,7 @@ static void test_released(void)
 	t_recv(&l.a, 2);
 	t_recv(&l.b, 2);
 	hold_one(&l, 7);
-	rule("clear");
+	t_rule("clear");
 	expect_send(&l, 7, SUCCESS);
 	expect_recv(&l, 0, SUCCESS);
 	t_link_close(&l);
@@ -179,7 +162,7 @@ static void test_counts_as_posted(void)
 	t_recv(&l.b, 1);
 	hold_one(&l, 7);
 	t_is(t_post_recv(&l.a, 99, NULL, 0), ENOMEM, "one more receive");
-	rule("clear");
+	t_rule("clear");
 	expect_send(&l, 7, SUCCESS);
 	expect_recv(&l, 0, SUCCESS);
 	t_is(t_post_recv(&l.a, 99, NULL, 0), 0, "one more receive");
@@ -201,7 +184,7 @@ static void test_error(void)
 	expect_recv(&l, 0, SUCCESS);
 	expect_recv(&l, 1, WR_FLUSH_ERR);
 	expect_recv(&l, 2, WR_FLUSH_ERR);
-	rule("clear");
+	t_rule("clear");
 	t_link_close(&l);
 }
 
@@ -220,7 +203,7 @@ static void test_retries_used_up(void)
 	expect_send(&l, 7, RETRY_EXC_ERR);
 	expect_recv(&l, 0, SUCCESS);
 	expect_recv(&l, 1, WR_FLUSH_ERR);
-	rule("clear");
+	t_rule("clear");
 	t_link_close(&l);
 }
 
@@ -244,7 +227,7 @@ static void test_bad_message(void)
 	expect_recv(&l, 0, SUCCESS);
 	expect_recv(&l, 1, LOC_LEN_ERR);
 	expect_recv(&l, 2, WR_FLUSH_ERR);
-	rule("clear");
+	t_rule("clear");
 	t_link_close(&l);
 }
 
@@ -262,7 +245,7 @@ static void test_reset(void)
 	t_is(ibv_modify_qp(l.a.qp, &attr, IBV_QP_STATE), 0, "move to RESET");
 	t_is(ibv_modify_qp(l.b.qp, &attr, IBV_QP_STATE), 0, "and the peer");
 	t_is(ibv_poll_cq(l.a.scq, 1, &wc), 0, "completions after RESET");
-	rule("clear");
+	t_rule("clear");
 	t_is(pair_connect(l.a.qp, l.a.port, l.b.qp, l.b.port, &l.conn), 0,
 	     "connect again");
 	t_recv(&l.a, 1);
@@ -287,7 +270,7 @@ static void test_destroy(void)
 	hold_one(&l, 7);
 	t_is(ibv_destroy_qp(l.a.qp), 0, "destroy");
 	l.a.qp = NULL;
-	rule("clear");
+	t_rule("clear");
 	t_link_close(&l);
 }
 

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "t.h"
 #include "t_link.h"
@@ -335,6 +337,37 @@ bool t_async(const struct pair_port *port, struct ibv_async_event *event,
 		return false;
 	ibv_ack_async_event(event);
 	return true;
+}
+
+/* ------------------------------------------------------------ what the driver has */
+
+void t_rule(const char *text)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/rxe_ordered/%s/faults",
+		 t_options.dev[1]);
+	fd = open(path, O_WRONLY);
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		t_fatal("%s: '%s': %s", path, text, strerror(errno));
+	close(fd);
+}
+
+uint64_t t_counter(int which, const char *name)
+{
+	unsigned long long value;
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
+		 t_options.dev[which], name);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%llu", &value) != 1)
+		t_fatal("%s: %s", path, strerror(errno));
+	fclose(f);
+	return value;
 }
 
 enum ibv_qp_state t_state(struct ibv_qp *qp)

@@ -236,6 +236,21 @@ void t_expect_events(struct ibv_comp_channel *channel, unsigned int want,
 bool t_async(const struct pair_port *port, struct ibv_async_event *event,
 	     int ms);
 
+/* ----------------------------------------------------------- what the driver has */
+
+/**
+ * t_rule - a rule of the fault layer for the second device
+ * @text: the rule, or "clear"
+ */
+void t_rule(const char *text);
+
+/**
+ * t_counter - a hardware counter
+ * @which: device of the options, 0 or 1
+ * @name: of the counter
+ */
+uint64_t t_counter(int which, const char *name);
+
 /**
  * t_state - the state of a queue pair, asked from the driver
  * @qp: queue pair

@@ -181,6 +181,33 @@ case_faults_hostile_lines() {
 	[ "$(cat "$FAULTS_A")" = "# waiting 0" ] || fail "clear leaves: $(cat "$FAULTS_A")"
 }
 
+# ---- atomics once ---------------------------------------------------------------------
+
+# adds_once NUMBER RULE: so many additions, one after the other or 16 at a time, under
+# that rule on B, which hits once; both ways, and each is executed once.
+adds_once() {
+	local again
+	again=$(counter "$DEV_A" retransmits)
+	rules "$FAULTS_B" "$2"
+	program atomics 30 --threads 1 --completions "$1"
+	[ "$(hits "$FAULTS_B")" = 1 ] || fail "hits of '$2': $(hits "$FAULTS_B")"
+	[ "$(counter "$DEV_A" retransmits)" -gt "$again" ] || fail "A has repeated nothing"
+}
+
+# The request is lost and the same one executed later; or it was executed, the result
+# is lost, and the repetition is answered with what was there then.
+case_faults_atomic_once() {
+	local before nth
+	faults_pair
+	for nth in 1 2 16 20; do
+		adds_once 20 "rx atomic nth=$nth drop"
+		before=$(counter "$DEV_B" duplicate_requests)
+		adds_once 20 "tx response nth=$nth drop"
+		[ "$(counter "$DEV_B" duplicate_requests)" -gt "$before" ] ||
+			fail "B has seen no repetition of what it had executed"
+	done
+}
+
 # ---- what may go away while packets wait ---------------------------------------------
 
 # waiting_pair: packets of both directions wait at A, which ten seconds would end.

@@ -40,12 +40,7 @@ exchange() {
 
 case_ordered_program() {
 	ordered_pair
-	timeout -k 2 50 "$RXO_BUILD/tests/ordered" --dev-a "$DEV_A" --dev-b "$DEV_B" \
-		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" \
-		--gid-b "$(gid_index "$DEV_B" "$IP4_B")" >/run/rxo/ordered || {
-		grep -v '^ok ' /run/rxo/ordered
-		fail "the program failed"
-	}
+	program_outside ordered 50
 }
 
 # The first ACK of the responder is lost, nothing else: on an ordinary queue pair the

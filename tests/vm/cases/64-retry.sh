@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # lane is for tests/vm/run
 #
-# Time-outs, RNR timers and retry counters against the formulas, in virtual time.
+# Time-outs, RNR timers and retry counters against the formulas, and what may be
+# changed while there is traffic. In virtual time.
 
 lane=virtual
 
@@ -25,4 +26,11 @@ case_retry_times() {
 	naks=$(counter "$DEV_A" rnr_naks_received)
 	echo "$naks RNR NAKs"
 	[ "$naks" -gt 1300 ] && [ "$naks" -lt 1660 ] || fail "$naks RNR NAKs"
+}
+
+# Draining, attributes in SQD and RTS, acknowledgements that stand for many.
+case_retry_changes() {
+	need_own_driver
+	topo_pair
+	program_outside changes 50
 }
