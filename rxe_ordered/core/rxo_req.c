@@ -431,14 +431,17 @@ static void rxo_req_sent_next(struct rxo_req *req, const struct rxo_req_act *act
 	}
 }
 
-/* One answer in eight is timed: enough to follow, and it costs next to nothing. */
+/*
+ * One answer in eight is timed: enough to follow, and it costs next to nothing.
+ * None that has to wait until something else has been repaired.
+ */
 static void rxo_req_time(struct rxo_req *req, const struct rxo_req_act *act,
 			 bool asks, u64 now)
 {
 	req->active = now;
 	if (act->retransmit) {
 		req->rtt_timed = false;
-	} else if (!req->rtt_timed && asks) {
+	} else if (!req->rtt_timed && asks && !req->repaired) {
 		if (req->rtt_skip) {
 			req->rtt_skip--;
 			return;
@@ -671,11 +674,12 @@ bool rxo_req_is_drained(const struct rxo_req *req)
  * Long before the time-out, which has to suit the slowest peer, an answer is late
  * by what others took. Mostly the last packet has been lost then, or one that was
  * sent again: the losses that no NAK reports. So the packet at una is sent once
- * more, which takes no retry and fails nothing: at most this often, each time
- * after twice the wait, until the peer is heard again.
+ * more, which takes no retry and fails nothing: RXO_REQ_EARLY times at most, each
+ * after twice the wait of the one before, until the peer is heard again.
+ *
+ * It does not come sooner than this: the peer may be a virtual machine that has to
+ * wait for its processor.
  */
-#define RXO_REQ_EARLY		3
-/* The peer may be a virtual machine that has to wait for its processor. */
 #define RXO_REQ_EARLY_MIN_NS	1000000u
 /* Of a READ no more is asked for: its responses may just be slow. */
 #define RXO_REQ_EARLY_NPSN	64u
@@ -687,7 +691,7 @@ static u64 rxo_req_early_deadline(const struct rxo_req *req)
 	if (!late || req->early >= RXO_REQ_EARLY ||
 	    !req->retry.waiting_ack || req->retry.waiting_rnr)
 		return U64_MAX;
-	late = max(2 * late, (u64)RXO_REQ_EARLY_MIN_NS) << req->early;
+	late = max(late, (u64)RXO_REQ_EARLY_MIN_NS) << req->early;
 	/* With time-out 0 the application wants no retransmission. */
 	return late <= req->retry.timeout_ns / 2 ? req->active + late : U64_MAX;
 }

@@ -17,6 +17,9 @@
 #include "rxo_wqe.h"
 #include "rxo_retry.h"
 
+/* A packet is sent again so often without a time-out or NAK, see rxo_req.c. */
+#define RXO_REQ_EARLY	3
+
 /* Set at modify QP; may change between packets where the verbs allow it. */
 struct rxo_req_cfg {
 	u32 mtu;		/* path MTU, payload bytes */

@@ -139,4 +139,5 @@ def main():
           ".", sep="\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -147,12 +147,13 @@ static void check_reads(struct sim_end *e, struct sim_flow *f, u64 first,
 }
 
 /*
- * Without an answer a packet is sent again as often as retries allow, and once
- * more each time to ask for an acknowledgement that was not asked for.
+ * Without an answer a packet is sent again as often as retries allow, once more each
+ * time to ask for an acknowledgement that was not asked for, and early, when the
+ * answer is late.
  */
 static void check_tries(struct sim_end *e, struct sim_flow *f)
 {
-	u32 most = 2 * (e->req_cfg.retry_cnt + 1) + 2 +
+	u32 most = 2 * (e->req_cfg.retry_cnt + 1) + 2 + RXO_REQ_EARLY +
 		   (e->plan->ordered ? RXO_ORDER_PROBES : 0);
 
 	f->tries++;

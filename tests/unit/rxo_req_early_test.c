@@ -7,13 +7,13 @@
 static struct requester r;
 static struct rxo_req_act again;	/* the last that was sent early */
 
-/* Time-out 67 ms, PSN 10; answers are known to take 2 ms, and no longer. */
+/* Time-out 67 ms, PSN 10; answers are known to take 4 ms, and no longer. */
 static void start(void)
 {
 	r_init(&r);
 	r.cfg.timeout = 14;
 	r_start(&r, 10);
-	r.req.rtt.mean = 2 * MS;
+	r.req.rtt.mean = 4 * MS;
 }
 
 /* Nothing happens for @ns, then one packet is sent again, at no price. */
@@ -109,7 +109,7 @@ T_TEST(req_early__only_if_it_is_known_what_is_late)
 	T_EQ(rxo_req_deadline(&r.req), r.now + (4096 << 14));
 	r.req.rtt.mean = 1;		/* a peer may have to be woken */
 	T_EQ(rxo_req_deadline(&r.req), r.now + MS);
-	r.req.rtt.mean = 17 * MS;	/* the timer is as good */
+	r.req.rtt.mean = 34 * MS;	/* the timer is as good */
 	T_EQ(rxo_req_deadline(&r.req), r.now + (4096 << 14));
 }
 
@@ -152,7 +152,7 @@ T_TEST(req_early__read)
 	T_EQ(again.pkt.opcode, RXO_OP_READ_REQUEST);
 	T_EQ(again.pkt.dma_len, 64 * 256);
 	r_data(&r, RXO_OP_READ_RESP_FIRST, 10, 256);
-	T_EQ(r.req.rtt.mean, 2 * MS);	/* which request was that for? */
+	T_EQ(r.req.rtt.mean, 4 * MS);	/* which request was that for? */
 	/* One that is ahead says that 11 to 13 are missing: that is asked for. */
 	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 14, 0x1f, 256),
 	     RXO_ACK_AHEAD);
@@ -172,7 +172,7 @@ T_TEST(req_early__a_gap_in_a_read_no_further)
 	     RXO_ACK_AHEAD);
 	T_EQ(r_send(&r), 11);
 	T_EQ(r.act.pkt.dma_len, 3 * 256);
-	r.req.rtt = (struct rxo_rtt){ .mean = 2 * MS };
+	r.req.rtt = (struct rxo_rtt){ .mean = 4 * MS };
 	early_after(4 * MS);
 	T_EQ(again.pkt.dma_len, 3 * 256);
 }
@@ -202,4 +202,19 @@ T_TEST(req_early__a_peer_that_keeps_is_not_flooded)
 	T_EQ(r_next(&r), RXO_REQ_IDLE);
 	early_after(4 * MS);
 	T_EQ(r.req.keeps, RXO_KEEPS_YES);
+}
+
+/* What stands behind a repetition says nothing about how long answers take. */
+T_TEST(req_early__answers_behind_a_repair_are_not_timed)
+{
+	start();
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	early_after(4 * MS);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	r.now += 40 * MS;
+	r_ack(&r, 11);
+	T_EQ(r.req.rtt.mean, 4 * MS);
+	T_EQ(r.req.rtt.dev, 0);
 }

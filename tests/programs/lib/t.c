@@ -151,6 +151,8 @@ static const struct option table[] = {
 	{ "completions", required_argument, NULL, 'n' },
 	{ "threads", required_argument, NULL, 't' },
 	{ "seed", required_argument, NULL, 's' },
+	{ "seconds", required_argument, NULL, 'S' },
+	{ "receives", required_argument, NULL, 'r' },
 	{ 0 },
 };
 
@@ -163,7 +165,8 @@ static void __attribute__((noreturn)) usage(const char *name, const char *about)
 		"  --foreign DEVICE                one of another driver\n"
 		"  --method library|ioctl|mixed    how the verb is called, or\n"
 		"           notify                 ibv_req_notify_cq() instead\n"
-		"  --completions N --threads N --seed N\n", name, about);
+		"  --completions N --threads N --seed N\n"
+		"  --seconds N --receives N\n", name, about);
 	exit(2);
 }
 
@@ -207,6 +210,12 @@ static void set_option(int c, const char *arg)
 		break;
 	case 's':
 		t_options.seed = number(arg);
+		break;
+	case 'S':
+		t_options.seconds = number(arg);
+		break;
+	case 'r':
+		t_options.receives = number(arg);
 		break;
 	}
 }

@@ -81,6 +81,8 @@ struct t_options {
 	uint32_t completions;
 	unsigned int threads;
 	unsigned int seed;
+	unsigned int seconds;	/* how long at most */
+	unsigned int receives;	/* posted at a time */
 };
 
 extern struct t_options t_options;

@@ -75,9 +75,17 @@ case_ordered_no_loss() {
 	done
 }
 
-timeout_ordered_ack_loss=240
+# Thoroughly: a million exchanges, and five times as much loss.
+timeout_ordered_ack_loss=1200
 case_ordered_ack_loss() {
 	ordered_pair
+	if [ "$RXO_THOROUGH" = 1 ]; then
+		lose "$FAULTS_A" "tx ack pct=5 seed=1 drop"
+		lose "$FAULTS_B" "tx ack pct=5 seed=2 drop"
+		exchange 1 1000000 1100
+		[ "$(counter "$DEV_A" ordered_holds)" -gt 10000 ] || fail "little was held"
+		return
+	fi
 	lose "$FAULTS_A" "tx ack pct=1 seed=1 drop"
 	lose "$FAULTS_B" "tx ack pct=1 seed=2 drop"
 	exchange 0 1000 100
@@ -108,4 +116,46 @@ case_ordered_details() {
 	wait_for 10 says 'drv_probes [1-9]' rdma resource show qp link "$DEV_A/1" -dd
 	rdma resource show qp link "$DEV_A/1" -dd
 	stop "$JOB"
+}
+
+# ---- both directions at once ----------------------------------------------------------
+
+# stream 0|1 OPTIONS...: plain or ordered.
+stream() {
+	local code=0 mode=$1
+	shift
+	need_file "$RXO_BUILD/tests/ordered_stream"
+	RXE_ORDERED_COMPLETIONS=$mode timeout -k 2 700 "$RXO_BUILD/tests/ordered_stream" \
+		--dev-a "$DEV_A" --dev-b "$DEV_B" --gid-a "$(gid_index "$DEV_A" "$IP4_A")" \
+		--gid-b "$(gid_index "$DEV_B" "$IP4_B")" "$@" >/run/rxo/stream || code=$?
+	grep -vE '^ok ' /run/rxo/stream || true
+	[ $code = 0 ] || fail "exit code $code"
+	OVERTAKEN=$(sed -n 's/.* overtaken \([0-9]*\) .*/\1/p' /run/rxo/stream)
+}
+
+# What the modes cost is printed, and for the reader.
+timeout_ordered_stream=240
+case_ordered_stream() {
+	ordered_pair
+	for mode in 0 1 0 1; do
+		stream $mode --completions 3000
+	done
+	lose "$FAULTS_A" "tx ack pct=2 seed=1 drop"
+	lose "$FAULTS_B" "tx ack pct=2 seed=2 drop"
+	stream 0 --completions 5000
+	[ "$OVERTAKEN" -gt 0 ] || fail "plain: nothing was overtaken, so nothing is shown"
+	stream 1 --completions 5000
+}
+
+# Both sides out of receives nearly all the time, rnr_retry 7. Thoroughly: ten minutes.
+timeout_ordered_deadlock=720
+case_ordered_deadlock() {
+	local seconds=15
+	[ "$RXO_THOROUGH" = 0 ] || seconds=600
+	ordered_pair
+	lose "$FAULTS_A" "tx any pct=0.1 seed=1 drop"
+	lose "$FAULTS_B" "tx any pct=0.1 seed=2 drop"
+	stream 1 --receives 1 --seconds $seconds
+	[ "$(counter "$DEV_A" rnr_naks_received)" -gt 100 ] || fail "receives were there in time"
+	[ "$(counter "$DEV_A" ordered_holds)" -gt 100 ] || fail "nothing was held"
 }

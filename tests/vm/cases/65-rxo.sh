@@ -46,9 +46,11 @@ case_rxo_set_trains() {
 # ---- ladder --------------------------------------------------------------------------
 
 # ladder REPEAT OPTIONS...: it must show what it should that often, and leave nothing.
+# Thoroughly: a hundred times.
 ladder() {
 	local repeat=$1
 	shift
+	[ "$RXO_THOROUGH" = 0 ] || repeat=100
 	need_rxo
 	rxo ladder --repeat "$repeat" "$@" >/run/rxo/ladder || fail "rxo ladder $*: $(cat /run/rxo/ladder)"
 	cat /run/rxo/ladder
@@ -58,7 +60,7 @@ ladder() {
 	[ ! -e /sys/kernel/tracing/instances/rxo-ladder ] || fail "the trace is left"
 }
 
-timeout_rxo_ladder=120
+timeout_rxo_ladder=1200
 case_rxo_ladder() {
 	# Where the module has not been loaded there are no tracepoints yet.
 	rmmod rxe_ordered 2>/dev/null || true
@@ -69,21 +71,21 @@ case_rxo_ladder() {
 	grep -q '</svg>' /run/rxo/ladder.svg || fail "no picture"
 }
 
-timeout_rxo_ladder_ordered=120
+timeout_rxo_ladder_ordered=1200
 case_rxo_ladder_ordered() {
 	ladder 5 --ordered
 	grep -A99 'send1 completes' /run/rxo/ladder | grep -q 'recv2 completes' || fail "not the ordered mode's order"
 	grep -q 'recv2 held behind' /run/rxo/ladder || fail "nothing was held"
 }
 
-timeout_rxo_ladder_rxe=120
+timeout_rxo_ladder_rxe=1200
 case_rxo_ladder_rxe() {
 	need_module rdma_rxe
 	at_exit "rmmod rdma_rxe"
 	ladder 3 --responder rxe
 }
 
-timeout_rxo_ladder_rxe_ordered=120
+timeout_rxo_ladder_rxe_ordered=1200
 case_rxo_ladder_rxe_ordered() {
 	need_module rdma_rxe
 	at_exit "rmmod rdma_rxe"
