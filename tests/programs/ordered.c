@@ -5,6 +5,7 @@
  * itself, by rules of the fault layer, so it needs root and debugfs.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <infiniband/rxodv.h>
 
@@ -274,6 +275,48 @@ static void test_destroy(void)
 	t_link_close(&l);
 }
 
+/* ----------------------------------------------------------------------- NAKs */
+
+static void set_overtaking(unsigned int us)
+{
+	FILE *f = fopen("/sys/module/rxe_ordered/parameters/overtaking_us", "w");
+
+	if (!f || fprintf(f, "%u", us) < 0 || fclose(f))
+		t_fatal("overtaking_us: %s", strerror(errno));
+}
+
+/*
+ * B answers a message that it has no receive for. A NAK proves that it had not
+ * executed it, if that came so long after the answer.
+ */
+static void test_nak(unsigned int overtaking_us)
+{
+	struct t_config config = {};
+	uint64_t since, took;
+	struct t_link l;
+	struct ibv_wc wc;
+
+	pair_conn_init(&config.conn, &t_port[0], &t_port[1]);
+	config.conn.min_rnr = 12;	/* 0.64 ms from NAK to NAK */
+	config.conn.timeout = 17;
+	set_overtaking(overtaking_us);
+	open_link(&l, &config);
+	t_recv(&l.a, 1);
+	send_one(&l.a, 7);
+	since = t_now_us();
+	send_one(&l.b, 7);
+	t_is(t_wait(l.b.scq, &wc, 1), 1, "the answer is acknowledged");
+	expect_recv(&l, 0, SUCCESS);
+	took = t_now_us() - since;
+	t_true(took >= overtaking_us && took < overtaking_us + 3000,
+	       "released by a NAK %u us later: after %llu us", overtaking_us,
+	       (unsigned long long)took);
+	t_recv(&l.b, 1);
+	expect_send(&l, 7, SUCCESS);
+	t_link_close(&l);
+	set_overtaking(0);
+}
+
 int main(int argc, char **argv)
 {
 	t_args(argc, argv, "Ordered completions of one queue pair.");
@@ -286,6 +329,8 @@ int main(int argc, char **argv)
 	test_bad_message();
 	test_reset();
 	test_destroy();
+	test_nak(0);
+	test_nak(20000);
 	t_close();
 	return t_done();
 }
