@@ -35,6 +35,7 @@ interop_pair() {
 		link set ${!net} up
 		END
 	done
+	net_ready
 	RXO_LINK_TYPE=rxe link_add host "$DEV_A" "$NET_A"
 	interop_trains "$trains"
 	link_add b "$DEV_B" "$NET_B"
@@ -47,24 +48,8 @@ interop_trains() {
 	at_exit "echo Y >/sys/module/rxe_ordered/parameters/trains"
 }
 
-# interop_program NAME SECONDS OPTIONS...
-interop_program() {
-	local name=$1 seconds=$2 path=$RXO_BUILD/tests/$1 code=0
-	shift 2
-	need_file "$path"
-	timeout -k 2 "$seconds" "$path" --dev-a "$DEV_A" --dev-b "$DEV_B" \
-		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" \
-		--gid-b "$(gid_index "$DEV_B" "$IP4_B")" "$@" >/run/rxo/program 2>&1 || code=$?
-	grep -vE '^ok [0-9]+ ([^#]|$)' /run/rxo/program || true
-	[ $code != 77 ] || exit 77
-	[ $code = 0 ] || fail "$name exited with $code"
-}
-
-# interop_ipv6: from now on over IPv6. Its link-local addresses, without which nobody is
-# asked for his, come up to a second after the carrier, which the ports have followed.
+# interop_ipv6: from now on over IPv6.
 interop_ipv6() {
-	wait_for 5 says 'inet6 fe80' in_a ip -6 address show dev "$NET_A" scope link -tentative
-	wait_for 5 says 'inet6 fe80' in_b ip -6 address show dev "$NET_B" scope link -tentative
 	IP4_A=$IP6_A IP4_B=$IP6_B
 }
 

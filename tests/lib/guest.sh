@@ -235,6 +235,14 @@ topo_net() {
 		link set ${!net} up
 		END
 	done
+	[ "$mtu" -lt 1280 ] || net_ready
+}
+
+# net_ready: the link-local addresses, without which nobody is asked for his, come up to
+# a second after the carrier. (With a smaller MTU there is no IPv6.)
+net_ready() {
+	wait_for 5 says 'inet6 fe80' in_a ip -6 address show dev "$NET_A" scope link -tentative
+	wait_for 5 says 'inet6 fe80' in_b ip -6 address show dev "$NET_B" scope link -tentative
 }
 
 # dummy_add a|b NAME [ADDRESS/LENGTH]: one more netdev, without a peer.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Receives that are missing, peers that are missing, flushing, overrun. */
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ve.h"
@@ -185,6 +188,101 @@ static void test_flush_after_failure(void)
 	ve_drop_events();
 }
 
+#define STREAM	64
+
+/* The numbered messages of a stream, until the QP does not take one. */
+static void *stream(void *arg)
+{
+	struct t_link *l = arg;
+	unsigned int i;
+
+	for (i = 0; i < STREAM; i++) {
+		struct ibv_sge sge = ve_sge(&l->a, 8 * i, 8);
+		struct ibv_send_wr wr = {
+			.wr_id = i, .opcode = IBV_WR_SEND,
+			.sg_list = &sge, .num_sge = 1,
+		};
+
+		memset(l->a.mem + 8 * i, i + 1, 8);
+		if (t_post_send(&l->a, &wr))
+			break;
+	}
+	return NULL;
+}
+
+/* Message i is in receive i, or it is flushed and its room untouched. */
+static unsigned int check_stream(struct t_link *l)
+{
+	unsigned int i, good = 0, wrong = 0;
+	struct ibv_wc wc;
+
+	for (i = 0; i < STREAM && t_wait(l->b.rcq, &wc, 1) == 1; i++) {
+		const unsigned char *p = l->b.mem + 8 * i;
+		bool ok = wc.status == IBV_WC_SUCCESS;
+
+		good += ok;
+		wrong += wc.wr_id != i || p[0] != (ok ? i + 1 : VE_FILL) ||
+			 p[7] != p[0] || (ok && good != i + 1) ||
+			 (!ok && wc.status != IBV_WC_WR_FLUSH_ERR);
+	}
+	if (i != STREAM || wrong)
+		t_true(false, "%u receives completed, %u of them wrongly", i,
+		       wrong);
+	return good;
+}
+
+/* One round, on two QPs in RESET. Return: was the stream cut in the middle? */
+static bool cut_stream(struct t_link *l, unsigned int round)
+{
+	const volatile unsigned char *p = l->b.mem + 8 * (round % STREAM);
+	pthread_t sender;
+	unsigned int i;
+
+	if (pair_connect(l->a.qp, l->a.port, l->b.qp, l->b.port, &l->conn))
+		t_fatal("cannot connect again");
+	memset(l->b.mem, VE_FILL, 8 * STREAM);
+	for (i = 0; i < STREAM; i++) {
+		struct ibv_sge sge = ve_sge(&l->b, 8 * i, 8);
+
+		if (t_post_recv(&l->b, i, &sge, 1))
+			t_fatal("cannot post a receive");
+	}
+	if (pthread_create(&sender, NULL, stream, l))
+		t_fatal("cannot start a thread");
+	/* From the start of the thread to the end of the stream. */
+	while (round % 4 && *p == VE_FILL)
+		sched_yield();
+	if (pair_to_err(l->b.qp))
+		t_true(false, "move to ERR under traffic");
+	pthread_join(sender, NULL);
+	i = check_stream(l);
+	return i && i < STREAM;
+}
+
+/* The receiver is moved to ERR at any point of a stream. */
+static void test_err_under_traffic(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	const char *thorough = getenv("RXO_THOROUGH");
+	unsigned int n = thorough && *thorough == '1' ? 500 : 30;
+	struct t_config config = { .unconnected = true };
+	unsigned int i, cut = 0, failed = t_failed();
+	struct t_link l;
+
+	t_link_open(&l, &config);
+	for (i = 0; i < n && t_failed() == failed; i++) {
+		cut += cut_stream(&l, 7 * i);
+		if (ibv_modify_qp(l.a.qp, &attr, IBV_QP_STATE) ||
+		    ibv_modify_qp(l.b.qp, &attr, IBV_QP_STATE))
+			t_fatal("cannot reset");
+		t_drop_all(l.a.scq);
+	}
+	t_true(t_failed() == failed, "ERR at any point of a stream");
+	t_note("%u of %u streams were cut in the middle", cut, n);
+	t_link_close(&l);
+	ve_drop_events();
+}
+
 /* RESET forgets everything without a completion, and the QP can be used again. */
 static void test_reset(void)
 {
@@ -351,6 +449,7 @@ void ve_flow(void)
 	test_no_timeout();
 	test_flush();
 	test_flush_after_failure();
+	test_err_under_traffic();
 	test_reset();
 	test_overrun();
 	test_overrun_of_many();

@@ -116,6 +116,58 @@ static void test_refused(void)
 	munmap(p, 3 * 4096);
 }
 
+/* Not offered: refused whole, and the region is what it was. */
+static void test_rereg(struct t_link *l)
+{
+	static const struct {
+		int flags;
+		int access;
+		const char *what;
+	} rows[] = {
+		{ IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS, 1 << 30,
+		  "PD and illegal access" },
+		{ IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS,
+		  IBV_ACCESS_LOCAL_WRITE, "PD and access" },
+		{ IBV_REREG_MR_CHANGE_ACCESS, IBV_ACCESS_LOCAL_WRITE, "access" },
+		{ IBV_REREG_MR_CHANGE_TRANSLATION, ALL, "translation" },
+	};
+	struct ibv_pd *pd = ibv_alloc_pd(l->b.port->ctx);
+	struct ibv_sge sge = ve_sge(&l->a, 0, 100);
+	unsigned char *other = map(4096, 0);
+	unsigned int i;
+	int err;
+
+	if (!pd || !other)
+		t_fatal("no PD or no memory");
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		err = ibv_rereg_mr(l->b.mr, rows[i].flags, pd, other, 4096,
+				   rows[i].access);
+		t_true(err != 0, "change of %s: refused", rows[i].what);
+		memset(l->a.mem, 0x50 + i, 100);
+		ve_post(&l->a, IBV_WR_RDMA_WRITE, &sge, (uintptr_t)l->b.mem,
+			l->b.mr->rkey);
+		t_wait_status(l->a.scq, IBV_WC_SUCCESS, "as registered before");
+		t_is(l->b.mem[99], 0x50 + i, "its bytes");
+	}
+	t_is(other[0], 0, "bytes elsewhere");
+	munmap(other, 4096);
+	t_is(ibv_dealloc_pd(pd), 0, "the other PD is not used");
+}
+
+/* On-demand paging is not offered, at any address. */
+static void test_on_demand(struct t_link *l)
+{
+	struct ibv_mr *mr;
+
+	mr = ibv_reg_mr(l->b.port->pd, l->b.mem, 8192, ALL | IBV_ACCESS_ON_DEMAND);
+	t_true(!mr, "on demand: refused (%s)", strerror(errno));
+	mr = ibv_reg_mr_iova(l->b.port->pd, l->b.mem, 8192, 0x7000,
+			     ALL | IBV_ACCESS_ON_DEMAND);
+	t_true(!mr, "on demand at another address: refused (%s)", strerror(errno));
+	mr = ibv_reg_mr(l->b.port->pd, NULL, SIZE_MAX, ALL | IBV_ACCESS_ON_DEMAND);
+	t_true(!mr, "all memory on demand: refused (%s)", strerror(errno));
+}
+
 static void test_thousand(void)
 {
 	unsigned char *p = map(16 * 4096, 0);
@@ -187,6 +239,8 @@ void ve_memory(void)
 	t_link_open(&link, NULL);
 	test_sizes(&link);
 	test_huge_pages(&link);
+	test_rereg(&link);
+	test_on_demand(&link);
 	t_link_close(&link);
 	test_refused();
 	test_thousand();

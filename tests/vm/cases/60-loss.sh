@@ -99,6 +99,18 @@ case_loss_all_kinds() {
 	all_get_through
 }
 
+# All operations in random order on one queue pair, every byte compared, across the wrap
+# of the PSNs: what is sent again must not upset what is under way.
+case_loss_mixed() {
+	need_own_driver
+	topo_pair 9000
+	netem loss 2% duplicate 5%
+	program interop 150 --completions 2000
+	counters
+	[ "$(counter "$DEV_B" duplicate_requests)" -gt 0 ] || fail "nothing came twice, so nothing was shown"
+}
+timeout_loss_mixed=170
+
 # Nothing gets through any more: the requester gives up by itself after its retries.
 case_loss_blackout() {
 	topo_pair

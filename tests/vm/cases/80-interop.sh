@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Every byte, with the in-tree rdma_rxe as the peer.
+# The in-tree rdma_rxe as the peer: every byte, and atomics.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../../lib/guest-interop.sh"
 
@@ -9,7 +9,7 @@
 interop_bytes() {
 	interop_pair "$2" "$4"
 	[ "$3" = ipv4 ] || interop_ipv6
-	interop_program "$1" 160
+	program "$1" 160
 }
 
 for trains in Y N; do
@@ -28,14 +28,14 @@ unset trains family name
 
 case_interop_atomics() {
 	interop_pair 9000
-	interop_program atomics 160
+	program atomics 160
 }
 timeout_interop_atomics=180
 
 case_interop_loss_atomics() {
 	interop_pair 9000
 	interop_netem loss 2%
-	interop_program atomics 160 --completions 2000
+	program atomics 160 --completions 2000
 	[ "$(interop_counter duplicate_requests)" -gt 0 ] || fail "no answer was lost, so nothing was shown"
 }
 timeout_interop_loss_atomics=180

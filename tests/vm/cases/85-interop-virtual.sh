@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # lane is for tests/vm/run
 #
-# The in-tree rdma_rxe as the peer over a bad network, and perftest between the two.
-# In virtual time: rdma_rxe fills the backlog of its own CPU with the responses of a
+# The in-tree rdma_rxe as the peer: over a bad network, and perftest. In virtual time:
+# rdma_rxe fills the backlog of its own CPU with the responses of a
 # long READ and recovers by time-out, which takes as long as the machine is busy.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../../lib/guest-interop.sh"
@@ -14,8 +14,8 @@ INTEROP_PORT=18700
 
 case_interop_loss() {
 	interop_pair 9000
-	interop_netem loss 1%
-	interop_program interop 160 --completions 400
+	interop_netem loss 2% duplicate 5%
+	program interop 160 --completions 400
 	[ "$(interop_counter retransmits)" -gt 0 ] || fail "nothing was lost, so nothing was shown"
 }
 timeout_interop_loss=180
@@ -24,7 +24,7 @@ timeout_interop_loss=180
 case_interop_corruption() {
 	interop_pair 9000
 	interop_netem corrupt 3%
-	interop_program interop 160 --completions 400
+	program interop 160 --completions 400
 	[ "$(interop_counter drop_icrc)" -gt 0 ] || fail "nothing was corrupted, so nothing was shown"
 }
 timeout_interop_corruption=180
