@@ -241,10 +241,8 @@ static void write_wq_cons(struct ring *r, uint64_t *state)
 }
 
 /* The counts that say how much is read behind them: right and wrong by turns. */
-static void write_counts(struct ring *r, uint64_t *state)
+static void counts_at(struct ring *r, size_t at, uint64_t *state)
 {
-	size_t at = entry(r, state);
-
 	if (r->kind == RQ) {
 		put32(r, at + offsetof(struct rxe_ordered_rqe, num_sge),
 		      nasty(state));
@@ -254,6 +252,26 @@ static void write_counts(struct ring *r, uint64_t *state)
 	put32(r, at + offsetof(struct rxe_ordered_sqe, inline_len),
 	      nasty(state));
 	put32(r, at + offsetof(struct rxe_ordered_sqe, flags), rnd(state) & 15);
+}
+
+static void write_counts(struct ring *r, uint64_t *state)
+{
+	counts_at(r, entry(r, state), state);
+}
+
+/*
+ * In entries that are then posted. What is written into one that the process posts
+ * itself is rarely there at the moment of its doorbell.
+ */
+static void write_posted(struct ring *r, uint64_t *state)
+{
+	_Atomic uint32_t *prod = (_Atomic uint32_t *)(void *)r->at;
+	uint32_t first = *prod, n = 1 + rnd(state) % 8, i;
+
+	for (i = 0; i < n; i++)
+		counts_at(r, RXE_ORDERED_RING_HDR_SIZE +
+			  (first + i) % ENTRIES * r->stride, state);
+	*prod = first + n;
 }
 
 static void write_opcode(struct ring *r, uint64_t *state)
@@ -316,6 +334,7 @@ static const struct target {
 	{ "consumer index and flags", ON(SQ) | ON(RQ), write_wq_cons },
 	{ "counts of sends", ON(SQ), write_counts },
 	{ "counts of receives", ON(RQ), write_counts },
+	{ "counts of what is posted", ON(SQ) | ON(RQ), write_posted },
 	{ "opcodes", ON(SQ), write_opcode },
 	{ "addresses and keys of the peer", ON(SQ), write_remote },
 	{ "scatter-gather entries of sends", ON(SQ), write_sge },
