@@ -6,20 +6,57 @@
 
 #include "umap.h"
 
+static unsigned int rxo_umap_npages(const struct rxo_umap *umap)
+{
+	return umap->size >> PAGE_SHIFT;
+}
+
+/* Also of what was made by half. */
+static void rxo_umap_free_mem(struct rxo_umap *umap)
+{
+	unsigned int i;
+
+	vunmap(umap->mem);
+	for (i = 0; umap->pages && i < rxo_umap_npages(umap); i++)
+		if (umap->pages[i])
+			__free_page(umap->pages[i]);
+	kvfree(umap->pages);
+}
+
+/*
+ * Not vmalloc_user(): that one charges nobody, and any process could make it
+ * complain in the kernel log.
+ */
+static int rxo_umap_alloc_mem(struct rxo_umap *umap)
+{
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN;
+	unsigned int i, n = rxo_umap_npages(umap);
+
+	umap->pages = kvcalloc(n, sizeof(*umap->pages), gfp);
+	if (!umap->pages)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		umap->pages[i] = alloc_page(gfp);
+		if (!umap->pages[i])
+			return -ENOMEM;
+		cond_resched();
+	}
+	umap->mem = vmap(umap->pages, n, VM_MAP | VM_USERMAP, PAGE_KERNEL);
+	return umap->mem ? 0 : -ENOMEM;
+}
+
 struct rxo_umap *rxo_umap_create(struct ib_ucontext *uctx, size_t size)
 {
 	struct rxo_umap *umap;
 	int err;
 
-	umap = kzalloc(sizeof(*umap), GFP_KERNEL);
+	umap = kzalloc(sizeof(*umap), GFP_KERNEL_ACCOUNT);
 	if (!umap)
 		return ERR_PTR(-ENOMEM);
 	umap->size = PAGE_ALIGN(size);
-	umap->mem = vmalloc_user(umap->size);
-	if (!umap->mem) {
-		err = -ENOMEM;
+	err = rxo_umap_alloc_mem(umap);
+	if (err)
 		goto err_free;
-	}
 	if (!uctx)
 		return umap;
 
@@ -27,12 +64,11 @@ struct rxo_umap *rxo_umap_create(struct ib_ucontext *uctx, size_t size)
 	err = rdma_user_mmap_entry_insert_range(uctx, &umap->entry, umap->size,
 						1, U32_MAX);
 	if (err)
-		goto err_mem;
+		goto err_free;
 	return umap;
 
-err_mem:
-	vfree(umap->mem);
 err_free:
+	rxo_umap_free_mem(umap);
 	kfree(umap);
 	return ERR_PTR(err);
 }
@@ -60,7 +96,7 @@ void rxo_umap_free(struct rdma_user_mmap_entry *entry)
 	struct rxo_umap *umap = container_of(entry, struct rxo_umap, entry);
 
 	/* Pages that a process still maps have a reference of their own. */
-	vfree(umap->mem);
+	rxo_umap_free_mem(umap);
 	kfree(umap);
 }
 

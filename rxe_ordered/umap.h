@@ -13,6 +13,7 @@
 struct rxo_umap {
 	struct rdma_user_mmap_entry entry;
 	void *mem;		/* zeroed at creation */
+	struct page **pages;	/* of mem */
 	size_t size;		/* page multiple */
 };
 
