@@ -159,3 +159,11 @@ case_loss_ping_alive() {
 	[ "$answers" -ge 25 ] || fail "$answers of 30 pings were answered"
 	[ "$worst" -lt 200 ] || fail "a ping took $worst ms"
 }
+
+# Queue pairs end while what they have sent is under way, is sent again, waits for time-outs.
+timeout_loss_storm=180
+case_loss_storm() {
+	topo_pair 9000
+	netem delay 5ms loss 10% reorder 25%
+	program qp_storm 160 --completions 25
+}

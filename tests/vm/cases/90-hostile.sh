@@ -11,3 +11,12 @@ case_hostile_rings() {
 	program scribble 160
 }
 timeout_hostile_rings=180
+
+# The same as loss_storm on two processors, with less delay so that more is under way.
+case_hostile_storm() {
+	topo_pair 9000
+	need_module sch_netem
+	in_a tc qdisc add dev "$NET_A" root netem delay 1ms loss 5%
+	program qp_storm 80 --completions 25
+}
+timeout_hostile_storm=100
