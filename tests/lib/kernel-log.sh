@@ -23,7 +23,8 @@ log_problems() {
 		-e 'lock held when returning|suspicious RCU|scheduling while atomic|sleeping function' \
 		-e 'possible (irq|deadlock)|invalid wait context|bad contention|held lock freed' \
 		-e 'trying to register non-static key|locking correctness validator|MAX_LOCK' \
-		-e 'ODEBUG|DEBUG_LOCKS_WARN|corrupted stack end|ref_tracker' \
+		-e 'ODEBUG|DEBUG_LOCKS_WARN|corrupted stack end|ref_tracker: .* users at' \
+		-e 'leaked reference|reference already released' \
 		-e 'unregister_netdevice: waiting|memory leak|unreferenced object' \
 		-e 'kmemleak: [0-9]+ new|memory leak detector disabled|Memory pool empty' ||
 		true

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # lane and kernel are for tests/vm/run
+#
+# Allocations that fail, which only the debug kernel can be made to do.
+
+lane=virtual kernel=debug
+
+# Everything that makes something, with each allocation of it failing in turn.
+case_allocations_in_calls() {
+	local path=$RXO_BUILD/tests/fail_nth
+	need_file "$path"
+	topo_pair 9000
+	# Not in a namespace: "ip netns exec" hides debugfs.
+	timeout -k 2 280 "$path" --dev-a "$DEV_A" --dev-b "$DEV_B" \
+		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" --gid-b "$(gid_index "$DEV_B" "$IP4_B")"
+}
+timeout_allocations_in_calls=300
