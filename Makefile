@@ -22,6 +22,7 @@ help:
 	@echo 'make check           all tests: about 25 minutes'
 	@echo 'make check-quick     lint, one kernel, unit tests, a few guest cases'
 	@echo 'make check-matrix    every guest case on both kernels: an hour or two'
+	@echo 'make check-debug     every guest case on a kernel with KASAN and lockdep: hours'
 	@echo 'make sim-long        10,000 worlds of the simulator, and every mutant'
 	@echo 'make bench           this driver and rdma_rxe side by side: tests/bench'
 	@echo 'make setup           Debian packages that building and testing need'
@@ -69,6 +70,9 @@ check-quick:
 check-matrix: modules-vm provider tools tests
 	@tests/matrix
 
+check-debug: provider tools tests
+	@tests/debug
+
 sim-long:
 	@tests/sim/long
 
@@ -80,4 +84,4 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all help setup modules modules-vm provider tools tests install demo check \
-	check-quick check-matrix sim-long bench clean
+	check-quick check-matrix check-debug sim-long bench clean
