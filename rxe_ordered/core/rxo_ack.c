@@ -369,6 +369,7 @@ void rxo_ack_rx(struct rxo_req *req, const struct rxo_pkt *pkt, u64 now,
 
 	memset(act, 0, sizeof(*act));
 	act->psn = pkt->psn;
+	req->active = now;	/* the peer is alive, whatever it says */
 	if (req->failed)
 		rxo_ack_drop(act, RXO_DROP_STATE);
 	else if (!has_result && info->class != RXO_CLASS_ACK)

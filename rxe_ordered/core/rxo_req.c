@@ -439,7 +439,7 @@ static void rxo_req_time(struct rxo_req *req, const struct rxo_req_act *act,
 			 bool asks, u64 now)
 {
 	req->active = now;
-	if (act->retransmit) {
+	if (act->retransmit && !req->early) {
 		req->rtt_timed = false;
 	} else if (!req->rtt_timed && asks && !req->repaired) {
 		if (req->rtt_skip) {
@@ -675,21 +675,22 @@ bool rxo_req_is_drained(const struct rxo_req *req)
  * by what others took. Mostly the last packet has been lost then, or one that was
  * sent again: the losses that no NAK reports. So the packet at una is sent once
  * more, which takes no retry and fails nothing: RXO_REQ_EARLY times at most, each
- * after twice the wait of the one before, until the peer is heard again.
+ * after twice the wait of the one before, until the peer is heard again. Not a READ
+ * or an atomic: what its answer takes depends on what the peer has to do before it,
+ * and answers that nobody needs any more would hold up the next ones.
  *
  * It does not come sooner than this: the peer may be a virtual machine that has to
  * wait for its processor.
  */
 #define RXO_REQ_EARLY_MIN_NS	1000000u
-/* Of a READ no more is asked for: its responses may just be slow. */
-#define RXO_REQ_EARLY_NPSN	64u
 
 static u64 rxo_req_early_deadline(const struct rxo_req *req)
 {
 	u64 late = rxo_rtt_late(&req->rtt);
 
 	if (!late || req->early >= RXO_REQ_EARLY ||
-	    !req->retry.waiting_ack || req->retry.waiting_rnr)
+	    !req->retry.waiting_ack || req->retry.waiting_rnr ||
+	    rxo_req_has_result(rxo_req_at(req, req->una_idx)))
 		return U64_MAX;
 	late = max(late, (u64)RXO_REQ_EARLY_MIN_NS) << req->early;
 	/* With time-out 0 the application wants no retransmission. */
@@ -703,20 +704,22 @@ static bool rxo_req_is_late(const struct rxo_req *req, u64 now)
 	return deadline != U64_MAX && now >= deadline;
 }
 
+/*
+ * The answer is timed from when the packet was sent, although it may then be that
+ * to the second copy: too long is safe, and else a peer that has become slow would
+ * stay too late for ever.
+ */
 static void rxo_req_send_early(struct rxo_req *req)
 {
-	const struct rxo_swqe *wqe = rxo_req_at(req, req->una_idx);
-	u32 npsn = min(rxo_req_packet_npsn(req, wqe, req->una),
-		       RXO_REQ_EARLY_NPSN);
-
-	if (req->gap_known && rxo_psn_after(req->gap_end, req->una))
-		npsn = min(npsn, (u32)rxo_psn_diff(req->gap_end, req->una));
+	if (!req->rtt_timed) {
+		req->rtt_timed = true;
+		req->rtt_psn = req->una;
+		req->rtt_from = req->active;
+	}
 	req->early++;
 	req->n_early++;
 	req->repair = true;
-	req->repair_npsn = npsn;
-	req->gap_known = rxo_req_has_result(wqe);
-	req->gap_end = rxo_psn_add(req->una, npsn);
+	req->repair_npsn = 1;
 }
 
 u64 rxo_req_deadline(const struct rxo_req *req)

@@ -78,7 +78,7 @@ struct rxo_req {
 	struct rxo_psn rtt_psn;
 	u64 rtt_from;
 	struct rxo_rtt rtt;
-	u64 active;		/* when something was last sent or acknowledged */
+	u64 active;		/* when something was last sent or heard */
 	u8 early;		/* packets sent again before the time-out since
 				 * una has moved
 				 */

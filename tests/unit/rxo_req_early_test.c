@@ -84,6 +84,7 @@ T_TEST(req_early__progress_starts_anew)
 	T_EQ(r.req.keeps, RXO_KEEPS_MAYBE);
 	/* A peer that keeps nothing may have dropped the rest. */
 	T_EQ(r_send(&r), 11);
+	r.req.rtt = (struct rxo_rtt){ .mean = 4 * MS };
 	early_after(4 * MS);
 }
 
@@ -140,41 +141,49 @@ T_TEST(req_early__not_while_packets_leave)
 	T_EQ(r.req.n_early, 0);
 }
 
-/* Once after each silence, not for each part of it; no more than is missing. */
-T_TEST(req_early__read)
+T_TEST(req_early__not_for_a_result)
 {
 	start();
-	r.cfg.window = 1024;
-	rxo_req_modify(&r.req, &r.cfg);
-	r_post(&r, READ, SIG, 200 * 256);
+	r_post(&r, READ, SIG, 600);
+	r_post(&r, WRITE, SIG, 1);
 	r_send_all(&r);
-	early_after(4 * MS);
-	T_EQ(again.pkt.opcode, RXO_OP_READ_REQUEST);
-	T_EQ(again.pkt.dma_len, 64 * 256);
+	T_EQ(rxo_req_deadline(&r.req), r.now + (4096 << 14));
 	r_data(&r, RXO_OP_READ_RESP_FIRST, 10, 256);
-	T_EQ(r.req.rtt.mean, 4 * MS);	/* which request was that for? */
-	/* One that is ahead says that 11 to 13 are missing: that is asked for. */
-	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 14, 0x1f, 256),
-	     RXO_ACK_AHEAD);
-	T_EQ(r_next(&r), RXO_REQ_IDLE);	/* but has been already */
-	early_after(4 * MS);
-	T_EQ(again.pkt.va, VA + 256);
-	T_EQ(again.pkt.dma_len, 63 * 256);
+	r_data(&r, RXO_OP_READ_RESP_MIDDLE, 11, 256);
+	r_data(&r, RXO_OP_READ_RESP_LAST, 12, 88);
+	r.req.rtt = (struct rxo_rtt){ .mean = 4 * MS };
+	T_EQ(early_after(4 * MS), 13);
 }
 
-T_TEST(req_early__a_gap_in_a_read_no_further)
+/* The wait begins with what was heard last, if only an old answer. */
+T_TEST(req_early__not_while_the_peer_is_heard)
 {
 	start();
-	r_post(&r, READ, SIG, 20 * 256);
+	r_post(&r, WRITE, SIG, 1);
+	r_post(&r, WRITE, SIG, 1);
 	r_send_all(&r);
-	r_data(&r, RXO_OP_READ_RESP_FIRST, 10, 256);
-	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 14, 0x1f, 256),
-	     RXO_ACK_AHEAD);
-	T_EQ(r_send(&r), 11);
-	T_EQ(r.act.pkt.dma_len, 3 * 256);
+	r_ack(&r, 10);
 	r.req.rtt = (struct rxo_rtt){ .mean = 4 * MS };
-	early_after(4 * MS);
-	T_EQ(again.pkt.dma_len, 3 * 256);
+	r.now += 3 * MS;
+	T_EQ(r_ack(&r, 10), RXO_ACK_DROP);
+	T_EQ(early_after(4 * MS), 11);
+}
+
+/* A peer that has become slow is not asked early for ever. */
+T_TEST(req_early__learns)
+{
+	u32 i;
+
+	start();
+	for (i = 0; i < 12; i++) {
+		r_post(&r, SEND, SIG, 1);
+		r_send_all(&r);
+		r.now += 20 * MS;
+		rxo_req_expire(&r.req, r.now);
+		r_send_all(&r);
+		r_ack(&r, 10 + i);
+	}
+	T_CHECK(r.req.n_early >= 1 && r.req.n_early <= 2);
 }
 
 /* Nothing is concluded from what the peer says to it. */
@@ -208,13 +217,15 @@ T_TEST(req_early__a_peer_that_keeps_is_not_flooded)
 T_TEST(req_early__answers_behind_a_repair_are_not_timed)
 {
 	start();
+	r_post(&r, WRITE, SIG, 600);
+	r_send_all(&r);
+	r.req.rtt_timed = false;
+	T_EQ(r_nak(&r, 10, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 10);
 	r_post(&r, WRITE, SIG, 1);
 	r_send_all(&r);
-	early_after(4 * MS);
-	r_post(&r, WRITE, SIG, 1);
-	r_send_all(&r);
-	r.now += 40 * MS;
-	r_ack(&r, 11);
+	r.now += 30 * MS;
+	r_ack(&r, 13);
 	T_EQ(r.req.rtt.mean, 4 * MS);
 	T_EQ(r.req.rtt.dev, 0);
 }
