@@ -19,7 +19,7 @@ help:
 	@echo 'make tools           rxo'
 	@echo 'make install         DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)'
 	@echo 'make demo            everything in a virtual machine, with commentary'
-	@echo 'make check           all tests: about 25 minutes'
+	@echo 'make check           all tests: about 45 minutes'
 	@echo 'make check-quick     lint, one kernel, unit tests, a few guest cases'
 	@echo 'make check-matrix    every guest case on both kernels: an hour or two'
 	@echo 'make check-debug     every guest case on a kernel with KASAN and lockdep: hours'

@@ -359,6 +359,21 @@ static void rxo_ack_rx_atomic(struct rxo_req *req, const struct rxo_pkt *pkt,
 	act->orig = pkt->orig;
 }
 
+/*
+ * READ data that has come before. The peer answers what was asked for in order, each
+ * request as often as it was sent; for one that comes late this is the first sign
+ * that all before it is being answered twice. Without more patience then, every
+ * time-out would add to what the peer has to do. It ends: there are no more of
+ * these than were asked for.
+ */
+static void rxo_ack_echo(struct rxo_req *req, u64 now)
+{
+	if (!req->echoes)
+		return;
+	req->echoes--;
+	rxo_retry_alive(&req->retry, now);
+}
+
 void rxo_ack_rx(struct rxo_req *req, const struct rxo_pkt *pkt, u64 now,
 		struct rxo_ack_act *act)
 {
@@ -388,6 +403,8 @@ void rxo_ack_rx(struct rxo_req *req, const struct rxo_pkt *pkt, u64 now,
 	else
 		rxo_ack_rx_atomic(req, pkt, now, act);
 
+	if (is_read && act->drop == RXO_DROP_DUP)
+		rxo_ack_echo(req, now);
 	if (act->kind == RXO_ACK_DROP && !rxo_psn_eq(una, req->una))
 		act->kind = RXO_ACK_TAKEN;	/* it did move una */
 }

@@ -474,6 +474,9 @@ void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 	if (act->retransmit) {
 		req->n_retransmit++;
 		rxo_req_at(req, idx)->asked_again = true;
+		if (rxo_req_is_read(rxo_req_at(req, idx)))
+			req->echoes = min(req->echoes + act->npsn,
+					  RXO_READ_PART);
 	}
 	if (act->probe)
 		return;

@@ -82,6 +82,7 @@ struct rxo_req {
 	u8 early;		/* packets sent again before the time-out since
 				 * una has moved
 				 */
+	u32 echoes;		/* READ responses asked for more than once */
 	bool gap_known;		/* READ data missing at una was asked for again */
 	struct rxo_psn gap_end;	/* as far as this */
 	struct rxo_psn seen;	/* answers have been seen up to here at least */

@@ -60,6 +60,11 @@ void rxo_retry_progress(struct rxo_retry *r, u64 now, bool outstanding)
 	r->ack_start = now;
 }
 
+void rxo_retry_alive(struct rxo_retry *r, u64 now)
+{
+	r->ack_start = now;
+}
+
 void rxo_retry_sent(struct rxo_retry *r, u64 now)
 {
 	r->waiting_rnr = false;

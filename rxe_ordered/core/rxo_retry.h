@@ -50,6 +50,8 @@ void rxo_retry_modify(struct rxo_retry *r, u8 timeout, u8 retry_cnt,
 		      u8 rnr_retry);
 /* The peer has acknowledged something new: full counters, timer restarted. */
 void rxo_retry_progress(struct rxo_retry *r, u64 now, bool outstanding);
+/* The peer is at work on what it was asked for: the ACK timer, if it runs, restarts. */
+void rxo_retry_alive(struct rxo_retry *r, u64 now);
 /* A packet was sent: start the ACK timer if it does not run. */
 void rxo_retry_sent(struct rxo_retry *r, u64 now);
 /* What was sent will be sent again: no timer until it is. */

@@ -764,3 +764,39 @@ T_TEST(ack_rx__failed_qp_takes_nothing)
 	T_EQ(r.ack.drop, RXO_DROP_STATE);
 	r_flush(&r, 1, 2);
 }
+
+/*
+ * A peer that answers slowly, and all that has timed out twice: the second answer to
+ * the first READ is no reason to ask for the second READ again, as long as it lasts.
+ */
+T_TEST(ack_rx__echoes_of_a_read_are_waited_for)
+{
+	u64 time_out;
+	u32 i;
+
+	r_init(&r);
+	r_post(&r, READ, SIG, 256 * 3);
+	r_send_all(&r);
+	r_time_out(&r);
+	r_send_all(&r);
+	r_data(&r, RXO_OP_READ_RESP_FIRST, 10, 256);
+	r_data(&r, RXO_OP_READ_RESP_MIDDLE, 11, 256);
+	r_data(&r, RXO_OP_READ_RESP_LAST, 12, 256);
+	r_post(&r, READ, SIG, 1);
+	r_send_all(&r);
+	for (i = 0; i < 3; i++) {
+		r.now += 8000;
+		rxo_req_expire(&r.req, r.now);
+		T_EQ(r_next(&r), RXO_REQ_IDLE);
+		T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 10 + i, 0x1f, 256),
+		     RXO_ACK_DROP);
+		T_EQ(rxo_req_deadline(&r.req), r.now + 8192);
+	}
+	/* No more than were asked for. */
+	time_out = rxo_req_deadline(&r.req);
+	r.now += 8000;
+	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 12, 0x1f, 256),
+	     RXO_ACK_DROP);
+	T_EQ(rxo_req_deadline(&r.req), time_out);
+	T_EQ(r.req.n_timeout, 1);
+}
