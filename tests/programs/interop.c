@@ -114,6 +114,13 @@ static void all_psns(void)
 
 /* ---------------------------------------------------------------------- random */
 
+static bool from_a(void)
+{
+	bool a = random_below(2);
+
+	return t_options.from ? t_options.from == 'a' : a;
+}
+
 static void at_random(unsigned int n)
 {
 	unsigned int i, good = 0;
@@ -121,7 +128,7 @@ static void at_random(unsigned int n)
 
 	link_open(&l, IBV_MTU_1024, 0xffff00);
 	for (i = 0; i < n && !t_failed(); i++)
-		good += message(&l, random_below(2), random_below(DI_NUM_OPS),
+		good += message(&l, from_a(), random_below(DI_NUM_OPS),
 				random_below(1 + random_below(RANDOM_LEN)));
 	t_is(good, n, "messages of all kinds");
 	t_link_close(&l);

@@ -153,6 +153,7 @@ static const struct option table[] = {
 	{ "seed", required_argument, NULL, 's' },
 	{ "seconds", required_argument, NULL, 'S' },
 	{ "receives", required_argument, NULL, 'r' },
+	{ "from", required_argument, NULL, 'F' },
 	{ 0 },
 };
 
@@ -166,7 +167,7 @@ static void __attribute__((noreturn)) usage(const char *name, const char *about)
 		"  --method library|ioctl|mixed    how the verb is called, or\n"
 		"           notify                 ibv_req_notify_cq() instead\n"
 		"  --completions N --threads N --seed N\n"
-		"  --seconds N --receives N\n", name, about);
+		"  --seconds N --receives N --from a|b\n", name, about);
 	exit(2);
 }
 
@@ -216,6 +217,9 @@ static void set_option(int c, const char *arg)
 		break;
 	case 'r':
 		t_options.receives = number(arg);
+		break;
+	case 'F':
+		t_options.from = *arg;
 		break;
 	}
 }

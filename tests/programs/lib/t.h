@@ -83,6 +83,7 @@ struct t_options {
 	unsigned int seed;
 	unsigned int seconds;	/* how long at most */
 	unsigned int receives;	/* posted at a time */
+	char from;		/* the only requester, a or b; 0: both */
 };
 
 extern struct t_options t_options;
