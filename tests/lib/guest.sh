@@ -119,7 +119,7 @@ start() {
 	[ "$1" = b ] && where=("${EXEC_B[@]}")
 	[ "$1" = host ] && where=(env)
 	shift 2
-	JOB_OUT=$(mktemp /run/rxo/job.XXXXXX)
+	JOB_OUT=$(mktemp -p /run/rxo)
 	"${where[@]}" timeout -k 2 "$seconds" "$@" >"$JOB_OUT" 2>&1 </dev/null &
 	JOB=$!
 	JOBS+=("$JOB")

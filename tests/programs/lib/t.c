@@ -185,6 +185,14 @@ static unsigned int number(const char *text)
 
 static void set_option(int c, const char *arg)
 {
+	uint32_t *const numbers[] = {
+		['n'] = &t_options.completions,
+		['t'] = &t_options.threads,
+		['s'] = &t_options.seed,
+		['S'] = &t_options.seconds,
+		['r'] = &t_options.receives,
+	};
+
 	switch (c) {
 	case 'a':
 	case 'b':
@@ -203,24 +211,15 @@ static void set_option(int c, const char *arg)
 	case 'm':
 		t_options.method = arg;
 		break;
-	case 'n':
-		t_options.completions = number(arg);
-		break;
-	case 't':
-		t_options.threads = number(arg);
-		break;
-	case 's':
-		t_options.seed = number(arg);
-		break;
-	case 'S':
-		t_options.seconds = number(arg);
-		break;
-	case 'r':
-		t_options.receives = number(arg);
-		break;
 	case 'F':
+		if (strcmp(arg, "a") && strcmp(arg, "b")) {
+			fprintf(stderr, "--from is a or b, not '%s'\n", arg);
+			exit(2);
+		}
 		t_options.from = *arg;
 		break;
+	default:
+		*numbers[c] = number(arg);
 	}
 }
 
