@@ -132,7 +132,7 @@ def main():
           f"Commit {args.commit}. Written by `make bench`, see tests/bench/README.md.", "",
           *in_real_time(args), *in_virtual_time(args),
           "## Measured on", "",
-          f"Host: {args.host}. No KVM: TCG, -cpu max,-erms,-fsrm,-pclmulqdq. Flags seen by"
+          f"Host: {args.host}. No KVM: TCG, -cpu max,-erms,-fsrm,-pclmulqdq,-cx16. Flags seen by"
           " the guest that matter: " +
           ", ".join(f"{name} {'yes' if name in flags else 'no'}"
                     for name in ("erms", "fsrm", "pclmulqdq", "rep_good", "avx2", "sse4_2")) +
