@@ -190,6 +190,12 @@ static void test_flush_after_failure(void)
 
 #define STREAM	64
 
+/* What message @i consists of; never VE_FILL. */
+static unsigned char stream_byte(unsigned int i)
+{
+	return 0x80 + i;
+}
+
 /* The numbered messages of a stream, until the QP does not take one. */
 static void *stream(void *arg)
 {
@@ -203,7 +209,7 @@ static void *stream(void *arg)
 			.sg_list = &sge, .num_sge = 1,
 		};
 
-		memset(l->a.mem + 8 * i, i + 1, 8);
+		memset(l->a.mem + 8 * i, stream_byte(i), 8);
 		if (t_post_send(&l->a, &wr))
 			break;
 	}
@@ -221,7 +227,8 @@ static unsigned int check_stream(struct t_link *l)
 		bool ok = wc.status == IBV_WC_SUCCESS;
 
 		good += ok;
-		wrong += wc.wr_id != i || p[0] != (ok ? i + 1 : VE_FILL) ||
+		wrong += wc.wr_id != i ||
+			 p[0] != (ok ? stream_byte(i) : VE_FILL) ||
 			 p[7] != p[0] || (ok && good != i + 1) ||
 			 (!ok && wc.status != IBV_WC_WR_FLUSH_ERR);
 	}
