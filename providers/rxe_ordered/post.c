@@ -8,6 +8,7 @@
  * who posts it and not as a failed completion.
  */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -46,11 +47,7 @@ static int rxo_doorbell_ioctl(struct ibv_qp *qp)
 	cmd.hdr.attrs[0].flags = UVERBS_ATTR_F_MANDATORY;
 	cmd.hdr.attrs[0].data = qp->handle;
 
-	while (ioctl(qp->context->cmd_fd, RDMA_VERBS_IOCTL, &cmd)) {
-		if (errno != EINTR)
-			return errno;
-	}
-	return 0;
+	return ioctl(qp->context->cmd_fd, RDMA_VERBS_IOCTL, &cmd) ? errno : 0;
 }
 
 /*
@@ -79,23 +76,11 @@ static int rxo_doorbell_write(struct ibv_qp *qp)
 	cmd.hdr.out_words = sizeof(resp) / 4;
 	memcpy(cmd.room, &core, sizeof(core));
 
-	do {
-		n = write(qp->context->cmd_fd, &cmd, sizeof(cmd));
-	} while (n < 0 && errno == EINTR);
-
+	n = write(qp->context->cmd_fd, &cmd, sizeof(cmd));
 	return n == (ssize_t)sizeof(cmd) ? 0 : n < 0 ? errno : EIO;
 }
 
-/**
- * rxo_doorbell - have the kernel look at the rings of a QP
- * @qp: queue pair
- *
- * Context: no lock is held: entries are published already, and a doorbell too
- * many is harmless.
- *
- * Return: 0 or a positive errno.
- */
-int rxo_doorbell(struct ibv_qp *qp)
+static int rxo_doorbell_once(struct ibv_qp *qp)
 {
 	struct rxo_context *ctx = to_rxo_ctx(qp->context);
 	int err;
@@ -109,6 +94,39 @@ int rxo_doorbell(struct ibv_qp *qp)
 				      memory_order_relaxed);
 	}
 	return rxo_doorbell_write(qp);
+}
+
+/* The call did not get through, and nothing is wrong with what it is about. */
+static bool rxo_doorbell_passes(int err)
+{
+	return err == EINTR || err == EAGAIN || err == ENOMEM;
+}
+
+/**
+ * rxo_doorbell - have the kernel look at the rings of a QP
+ * @qp: queue pair
+ *
+ * Rings until it is heard or never will be. What it rings for is published, and
+ * nobody can take it back, since the kernel may have read it when somebody else
+ * rang: an error that passes must not become one of posting, or requests that
+ * were reported as not posted would be executed. Nor can it wait for the next
+ * post, which may depend on this one. ENOMEM is of write(): the kernel allocates
+ * a few bytes there, and gets them unless it is about to kill this process.
+ *
+ * Context: no lock is held: entries are published already, and a doorbell too
+ * many is harmless.
+ *
+ * Return: 0 or a positive errno: the device is gone, or the call is impossible.
+ */
+int rxo_doorbell(struct ibv_qp *qp)
+{
+	int err = rxo_doorbell_once(qp);
+
+	while (rxo_doorbell_passes(err)) {
+		sched_yield();
+		err = rxo_doorbell_once(qp);
+	}
+	return err;
 }
 
 /* ------------------------------------------------------------------ checks */
@@ -365,8 +383,8 @@ static int rxo_put_wr(struct rxo_qp *qp, uint32_t idx,
  * @wr: chain
  * @bad_wr: on error, the first request that was not posted
  *
- * The chain is published and rung for once. If the doorbell fails the device is
- * gone and nothing of the chain will be executed: *@bad_wr is its first.
+ * The chain is published and rung for once. If the doorbell fails, for good, the
+ * device is gone and nothing of the chain will be executed: *@bad_wr is its first.
  *
  * Return: 0 or a positive errno.
  */

@@ -48,6 +48,7 @@
 static struct {
 	atomic_int doorbells, writes;
 	int doorbell_errno;		/* 0: works */
+	int deaf, deaf_errno;		/* to that many, either way: this errno */
 	int gone;			/* everything answers EIO */
 	uint32_t cq_entries;		/* tell this, sense or nonsense */
 	uint32_t qp_flags;		/* of the last QP created */
@@ -114,6 +115,11 @@ static int fail(int err)
 {
 	errno = err;
 	return -1;
+}
+
+static bool is_deaf(void)
+{
+	return kernel.deaf && kernel.deaf--;
 }
 
 static int create_cq(struct ib_uverbs_ioctl_hdr *h)
@@ -243,6 +249,8 @@ int ioctl(int fd, unsigned long request, ...)
 			      RXE_ORDERED_ATTR_QP_DOORBELL_QP_HANDLE &&
 		      h->attrs[0].data == QP_HANDLE);
 		kernel.doorbells++;
+		if (!kernel.doorbell_errno && is_deaf())
+			return fail(kernel.deaf_errno);
 		return kernel.doorbell_errno ? fail(kernel.doorbell_errno) : 0;
 	}
 	if (h->object_id == UVERBS_OBJECT_CQ) {
@@ -277,7 +285,7 @@ ssize_t write(int fd, const void *buf, size_t len)
 	CHECK(hdr->in_words * 4 == (int)len && hdr->out_words == 1);
 	CHECK(cmd.qp_handle == QP_HANDLE && !cmd.wr_count && cmd.response);
 	kernel.writes++;
-	return (ssize_t)len;
+	return is_deaf() ? fail(kernel.deaf_errno) : (ssize_t)len;
 }
 
 /* ------------------------------------------------------------------ set-up */

@@ -369,6 +369,71 @@ static void test_foreign(void)
 
 #include "provider_extended.h"
 
+/* ------------------------------------------------ doorbells that fail and pass */
+
+/* One request or receive each way, told by how often the kernel was called. */
+static void ring_all(void)
+{
+	struct rxe_ordered_wq_hdr *rq = (void *)t.rq_page;
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(t.qp);
+	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_SEND };
+	struct ibv_recv_wr *bad_recv, recv = {};
+	uint32_t before = prod(t.sq_page), received = rq->prod;
+	int i, calls;
+
+	for (i = 0; i < 3; i++) {
+		kernel.deaf = 3;
+		calls = kernel.doorbells + kernel.writes;
+		if (i == 0) {
+			CHECK(!ibv_post_send(t.qp, &wr, &bad));
+		} else if (i == 1) {
+			ibv_wr_start(qpx);
+			ibv_wr_send(qpx);
+			CHECK(!ibv_wr_complete(qpx));
+		} else {
+			CHECK(!ibv_post_recv(t.qp, &recv, &bad_recv));
+		}
+		CHECK(kernel.doorbells + kernel.writes == calls + 4);
+	}
+	/* Each once. */
+	CHECK(prod(t.sq_page) == before + 2 && rq->prod == received + 1);
+	((struct rxe_ordered_wq_hdr *)t.sq_page)->cons = before + 2;
+	rq->cons = received + 1;
+}
+
+/* A doorbell that fails and passes: what was posted is posted. */
+static void test_doorbell_again(void)
+{
+	static const int passing[] = { EINTR, EAGAIN, ENOMEM };
+	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_SEND };
+	unsigned int i;
+
+	set_up();
+	create_qpx(IBV_QP_EX_WITH_SEND, 0);
+	set_state(IBV_QPS_ERR);
+	((struct rxe_ordered_wq_hdr *)t.rq_page)->flags =
+		RXE_ORDERED_WQ_NEED_DOORBELL;
+	for (i = 0; i < 3; i++) {
+		kernel.deaf_errno = passing[i];
+		ring_all();
+	}
+	CHECK(!kernel.writes);
+	kernel.doorbell_errno = EPROTONOSUPPORT;
+	CHECK(!ibv_post_send(t.qp, &wr, &bad) && kernel.writes == 1);
+	((struct rxe_ordered_wq_hdr *)t.sq_page)->cons++;
+	for (i = 0; i < 3; i++) {
+		kernel.deaf_errno = passing[i];
+		ring_all();
+	}
+
+	/* One that does not pass. */
+	kernel.deaf = 1;
+	kernel.deaf_errno = EIO;
+	CHECK(ibv_post_send(t.qp, &wr, &bad) == EIO && bad == &wr);
+	CHECK(!kernel.deaf);
+	tear_down();
+}
+
 int main(void)
 {
 	test_queries();
@@ -379,6 +444,7 @@ int main(void)
 	test_poll();
 	test_foreign();
 	test_extended();
+	test_doorbell_again();
 	puts("ok provider on libibverbs");
 	return 0;
 }
