@@ -434,13 +434,15 @@ static void rxo_rx_feed(struct rxo_qp *qp, struct rxo_kept *kept,
 	skb = rxo_kept_take(qp, kept, psn, &seg);
 	bth = rxo_rx_seg(skb, seg);
 	len = rxo_rx_seg_len(skb, seg);
-	if (!bth || rxo_wire_parse(bth, len, len, &pkt) != RXO_DROP_NONE)
+	if (!bth || rxo_wire_parse(bth, len, len, &pkt) != RXO_DROP_NONE) {
 		rxo_rx_drop(qp->dev, RXO_DROP_SHORT);
-	else if (rxo_opcode_info(pkt.opcode)->is_response)
+	} else if (rxo_opcode_info(pkt.opcode)->is_response) {
 		rxo_rx_answer(qp, &pkt, bth + pkt.hdr_len,
 			      RXO_RX_CB(skb)->arrived, now, skb, seg);
-	else
+	} else {
+		rxo_resp_unkeep(&qp->resp, &pkt);
 		rxo_rx_request(qp, &pkt, bth + pkt.hdr_len, skb, seg);
+	}
 	consume_skb(skb);
 }
 

@@ -83,6 +83,37 @@ static void rxo_resp_rx_ahead(struct rxo_resp *resp, struct rxo_resp_act *act)
 }
 
 /*
+ * A NAK has asked for the packet at epsn, and here it is, before @next. Some peers
+ * send only this one again, and ask for an ACK; most send everything from here
+ * again, and what was kept is new to them then. An ACK of all that is kept would
+ * come before they have sent it: one that counts what it has sent from where it
+ * went back may take it as seen (rdma_rxe does) and, should the last packet be lost
+ * now, wait for ever. So what was kept is acknowledged when it comes again and
+ * asks, as if it had not been kept.
+ */
+static void rxo_resp_fills(struct rxo_resp *resp, struct rxo_psn next)
+{
+	if (!resp->seq_nak_sent || resp->nak_owed)
+		return;
+	resp->filled = true;
+	resp->again = next;
+}
+
+void rxo_resp_unkeep(const struct rxo_resp *resp, struct rxo_pkt *pkt)
+{
+	pkt->ackreq &= !resp->filled;
+}
+
+/* Is it the first repetition of what was kept, see rxo_resp_fills()? */
+static bool rxo_resp_was_kept(struct rxo_resp *resp, const struct rxo_pkt *pkt)
+{
+	if (!resp->filled || rxo_psn_before(pkt->psn, resp->again))
+		return false;
+	resp->again = rxo_psn_add(pkt->psn, 1);
+	return true;
+}
+
+/*
  * Executed before; nothing about the message in progress changes. A SEND or
  * WRITE is acknowledged again, cumulatively (IBTA 9.7.5.1.2). A READ is executed
  * again, an atomic only answered again (IBTA 9.7.5.1.5, 9.9.3); either is
@@ -94,7 +125,7 @@ static void rxo_resp_rx_dup(struct rxo_resp *resp, const struct rxo_pkt *pkt,
 	resp->n_dup++;
 	act->kind = RXO_RESP_NONE;
 	if (class != RXO_CLASS_READ && class != RXO_CLASS_ATOMIC) {
-		resp->ack_owed = true;
+		resp->ack_owed |= pkt->ackreq || !rxo_resp_was_kept(resp, pkt);
 	} else if (!rxo_rdres_replay(&resp->rd, pkt)) {
 		act->kind = RXO_RESP_DROP;
 		act->drop = RXO_DROP_DUP;
@@ -217,6 +248,7 @@ static void rxo_resp_rx_expected(struct rxo_resp *resp,
 {
 	u32 npsn = rxo_rdres_npsn(&resp->rd, &act->pkt);
 
+	rxo_resp_fills(resp, rxo_psn_add(resp->epsn, npsn));
 	/* Present again: should it fail for a moment, a new gap is news. */
 	resp->seq_nak_sent = false;
 	resp->rnr_nak_sent = false;
@@ -513,6 +545,7 @@ void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
 	} else {
 		/* A NAK acknowledges all before it. */
 		resp->ack_owed = false;
+		resp->filled = false;
 		if (rxo_aeth_type(tx->pkt.syndrome) != RXO_AETH_ACK)
 			resp->nak_owed = false;
 	}
@@ -524,6 +557,7 @@ struct rxo_resp_mark rxo_resp_mark(const struct rxo_resp *resp)
 		.rd = rxo_rdres_mark(&resp->rd),
 		.ack_owed = resp->ack_owed,
 		.nak_owed = resp->nak_owed,
+		.filled = resp->filled,
 	};
 }
 
@@ -532,4 +566,5 @@ void rxo_resp_rewind(struct rxo_resp *resp, const struct rxo_resp_mark *mark)
 	rxo_rdres_rewind(&resp->rd, &mark->rd);
 	resp->ack_owed = mark->ack_owed;
 	resp->nak_owed = mark->nak_owed;
+	resp->filled = mark->filled;
 }

@@ -48,6 +48,13 @@ struct rxo_resp {
 	struct rxo_psn nak_psn;
 	bool seq_nak_sent;	/* one NAK per gap */
 	bool rnr_nak_sent;	/* the peer starts over from epsn: keep nothing */
+	/*
+	 * The packet that a NAK asked for has come, and nothing has been acknowledged
+	 * since. A peer that goes back now sends what was kept a second time; so far
+	 * it has got to the packet before @again.
+	 */
+	bool filled;
+	struct rxo_psn again;
 	struct rxo_rdres rd;	/* READs and atomics: kept, to be answered */
 	bool failed;		/* class A/C error: nothing more is executed */
 	bool fatal_due;		/* rxo_resp_rx() found it, not reported yet */
@@ -155,6 +162,8 @@ void rxo_resp_start(struct rxo_resp *resp, const struct rxo_resp_cfg *cfg,
 		    struct rxo_psn first);
 void rxo_resp_modify(struct rxo_resp *resp, const struct rxo_resp_cfg *cfg);
 
+/* The turn of a packet that was kept has come; then rxo_resp_rx() as usual. */
+void rxo_resp_unkeep(const struct rxo_resp *resp, struct rxo_pkt *pkt);
 /* @pkt: request class opcode, already validated, for this QP. */
 void rxo_resp_rx(struct rxo_resp *resp, const struct rxo_pkt *pkt,
 		 struct rxo_resp_act *act);
@@ -191,6 +200,7 @@ struct rxo_resp_mark {
 	struct rxo_rd_mark rd;
 	bool ack_owed;
 	bool nak_owed;
+	bool filled;
 };
 
 struct rxo_resp_mark rxo_resp_mark(const struct rxo_resp *resp);

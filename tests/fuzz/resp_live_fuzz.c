@@ -195,6 +195,7 @@ static void receive(struct world *w, struct tape *t)
 		pkt = w->kept[rxo_reorder_slot(psn)];
 		MUST(rxo_psn_eq(pkt.psn, psn));
 		rxo_reorder_remove(&w->order, rxo_reorder_slot(psn));
+		rxo_resp_unkeep(&w->resp, &pkt);
 		receive_one(w, t, &pkt);
 	}
 }

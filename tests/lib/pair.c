@@ -534,6 +534,7 @@ static void pair_rx_request(struct pair *p, u32 side, const struct rxo_pkt *pkt,
 	while (rxo_reorder_first(&me->kept_req.order, &psn) &&
 	       !rxo_psn_after(psn, me->resp.epsn)) {
 		pair_take_kept(&me->kept_req, psn, &kept, &kept_pkt);
+		rxo_resp_unkeep(&me->resp, &kept_pkt);
 		pair_one_request(p, side, &kept_pkt, &kept);
 	}
 	if (me->kept_req.order.count)

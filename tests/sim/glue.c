@@ -409,18 +409,21 @@ static bool rx_answer(struct sim_end *e, const struct rxo_pkt *pkt,
 	return false;
 }
 
-/* Takes the packet over. */
-static void rx_packet(struct sim_end *e, u32 index)
+/* Takes the packet over. @was_kept: its turn has come. */
+static void rx_packet(struct sim_end *e, u32 index, bool was_kept)
 {
 	const struct sim_packet *p = &e->sim->packet[index];
 	struct rxo_pkt pkt;
 	bool kept = false;
 
 	if (e->state != RXO_QPS_ERR &&
-	    rxo_wire_parse(p->b, p->len, p->len, &pkt) == RXO_DROP_NONE)
+	    rxo_wire_parse(p->b, p->len, p->len, &pkt) == RXO_DROP_NONE) {
+		if (was_kept && !rxo_opcode_info(pkt.opcode)->is_response)
+			rxo_resp_unkeep(&e->resp, &pkt);
 		kept = rxo_opcode_info(pkt.opcode)->is_response ?
 			rx_answer(e, &pkt, p->b + pkt.hdr_len, index) :
 			rx_request(e, &pkt, p->b + pkt.hdr_len, index);
+	}
 	if (!kept)
 		sim_packet_free(e->sim, index);
 }
@@ -433,7 +436,7 @@ static void feed(struct sim_end *e, struct sim_kept *kept, struct rxo_psn psn)
 	u32 index = kept->packet[slot];
 
 	rxo_reorder_remove(&kept->order, slot);
-	rx_packet(e, index);
+	rx_packet(e, index, true);
 }
 
 static void feed_requests(struct sim_end *e)
@@ -472,7 +475,7 @@ static bool rx_batch(struct sim_end *e)
 		index = e->rx_first;
 		e->rx_first = e->sim->packet[index].next;
 		e->rx_count--;
-		rx_packet(e, index);
+		rx_packet(e, index, false);
 		if (rxo_ack_has_gap(&e->req))
 			feed_answers(e);
 		feed_requests(e);

@@ -296,3 +296,112 @@ T_TEST(resp_dup_read__pieces_that_meet)
 	sends_data(RXO_OP_READ_RESP_ONLY, 14, 1024, 256);
 	sends_nothing();
 }
+
+/* ---------------------------------------------- what was kept comes a second time */
+
+/* Of a SEND of the PSNs 10 .. 13 the second packet is lost, the rest is kept. */
+static void lose_11(bool nak_leaves)
+{
+	init();
+	take(RXO_OP_SEND_FIRST, 10, 256);
+	T_EQ(rx(RXO_OP_SEND_MIDDLE, 12, 256), RXO_RESP_AHEAD);
+	T_EQ(rx(RXO_OP_SEND_LAST, 13, 1), RXO_RESP_AHEAD);
+	if (nak_leaves)
+		sends_ack(11, NAK_SEQ, 0);
+}
+
+static void take_kept(u8 op, u32 psn, u32 len, bool ackreq)
+{
+	struct rxo_pkt pkt = packet(op, psn, len);
+
+	pkt.ackreq = ackreq;
+	rxo_resp_unkeep(&resp, &pkt);
+	T_EQ(rx_pkt(&pkt), RXO_RESP_RECV);
+	done(RXO_RES_OK);
+}
+
+/* The missing packet comes, then what was kept, of which the last asks for an ACK. */
+static void fill_11(bool ackreq)
+{
+	if (ackreq)
+		take_ask(RXO_OP_SEND_MIDDLE, 11, 256);
+	else
+		take(RXO_OP_SEND_MIDDLE, 11, 256);
+	take_kept(RXO_OP_SEND_MIDDLE, 12, 256, false);
+	take_kept(RXO_OP_SEND_LAST, 13, 1, true);
+	T_CHECK(next.complete);
+	T_EQ(resp.epsn.v, 14);
+}
+
+static void again(u8 op, u32 psn, u32 len, bool ackreq)
+{
+	struct rxo_pkt pkt = packet(op, psn, len);
+
+	pkt.ackreq = ackreq;
+	T_EQ(rx_pkt(&pkt), RXO_RESP_NONE);
+	done(RXO_RES_OK);
+}
+
+/*
+ * A peer that goes back is acknowledged as if nothing had been kept: not before
+ * it has sent the packet that asks.
+ */
+T_TEST(resp_kept__acknowledged_when_it_comes_again_and_asks)
+{
+	lose_11(true);
+	fill_11(false);
+	sends_nothing();
+	again(RXO_OP_SEND_MIDDLE, 12, 256, false);
+	sends_nothing();
+	again(RXO_OP_SEND_LAST, 13, 1, true);
+	sends_ack(13, ACK, 1);
+	/* That ACK has been lost: from here on it is a duplicate like any other. */
+	again(RXO_OP_SEND_MIDDLE, 12, 256, false);
+	sends_ack(13, ACK, 1);
+}
+
+T_TEST(resp_kept__a_third_time_is_acknowledged_at_once)
+{
+	lose_11(true);
+	fill_11(false);
+	again(RXO_OP_SEND_MIDDLE, 12, 256, false);
+	sends_nothing();
+	/* What asked was lost, and the peer goes back once more. */
+	again(RXO_OP_SEND_MIDDLE, 11, 256, false);
+	sends_ack(13, ACK, 1);
+	again(RXO_OP_SEND_MIDDLE, 12, 256, false);
+	sends_ack(13, ACK, 1);
+}
+
+/* A peer that sends only what is missing, as ours, asks with it. */
+T_TEST(resp_kept__acknowledged_with_what_was_missing)
+{
+	lose_11(true);
+	fill_11(true);
+	sends_ack(13, ACK, 1);
+	sends_nothing();
+}
+
+/* No NAK has left, so nothing comes again. */
+T_TEST(resp_kept__acknowledged_if_it_was_only_overtaken)
+{
+	lose_11(false);
+	fill_11(false);
+	sends_ack(13, ACK, 1);
+	sends_nothing();
+}
+
+/* What the network has refused is still to be sent. */
+T_TEST(resp_kept__rewind)
+{
+	struct rxo_resp_mark mark;
+
+	lose_11(true);
+	fill_11(true);
+	mark = rxo_resp_mark(&resp);
+	sends_ack(13, ACK, 1);
+	T_CHECK(!resp.filled);
+	rxo_resp_rewind(&resp, &mark);
+	T_CHECK(resp.filled);
+	sends_ack(13, ACK, 1);
+}
