@@ -46,14 +46,14 @@ bool rxo_order_hold(struct rxo_order *o, struct rxo_hold *hold,
 }
 
 /*
- * The NAK was sent after every message that arrived so much earlier: packets are
- * not overtaken by more. One that came before the message proves nothing, since a
+ * The NAK was sent after every message that arrived longer ago than a packet is
+ * overtaken by at most. One that came before the message proves nothing, since a
  * copy sent later may have been executed and its ACK lost.
  */
 static bool rxo_order_is_behind(const struct rxo_order *o,
 				const struct rxo_hold *h, u64 arrived)
 {
-	return !o->overtaking || arrived >= h->arrived + o->overtaking;
+	return !o->overtaking || arrived > h->arrived + o->overtaking;
 }
 
 void rxo_order_nak(struct rxo_order *o, struct rxo_psn psn, u64 arrived)

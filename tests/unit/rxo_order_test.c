@@ -284,7 +284,7 @@ T_TEST(order_nak__not_within_the_overtaking_time)
 	r_post(&r, SEND, SIG, 1);
 	r_send_all(&r);
 	T_CHECK(ends(0));
-	r.now += 4999;
+	r.now += 5000;
 	nak(10, true);
 	T_CHECK(none_released());
 	r.now += 1;
@@ -303,7 +303,7 @@ T_TEST(order_nak__proves_for_those_that_are_old_enough)
 	T_CHECK(ends(0));
 	r.now += 3000;
 	T_CHECK(ends(1));
-	r.now += 2000;
+	r.now += 2001;
 	nak(11, false);
 	r_data(&r, RXO_OP_READ_RESP_ONLY, 10, 1);
 	pop_all();
