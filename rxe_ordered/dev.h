@@ -22,6 +22,13 @@
 #define RXO_MAX_PD		0x10000
 #define RXO_MAX_RD_PER_QP	64	/* == RXO_MAX_RD_ATOMIC */
 
+/*
+ * For memory whose size a process chooses. It pays for it; and what is not there,
+ * or beyond the limit of its memory cgroup, is ENOMEM: no reason to kill anybody,
+ * nor to complain in the kernel log.
+ */
+#define RXO_GFP_USER (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
 struct rxo_fault;
 
 struct rxo_dev {

@@ -93,8 +93,7 @@ static int rxo_mr_map(struct rxo_mr *mr, u64 iova)
 		return -EINVAL;
 
 	n = ib_umem_num_dma_blocks(mr->umem, pgsz);
-	mr->blocks = kvmalloc_array(n, sizeof(*mr->blocks),
-				    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	mr->blocks = kvmalloc_array(n, sizeof(*mr->blocks), RXO_GFP_USER);
 	if (!mr->blocks)
 		return -ENOMEM;
 

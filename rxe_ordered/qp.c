@@ -103,7 +103,6 @@ static int rxo_qp_ring_create(struct rxo_wq_ring *wq, struct ib_udata *udata,
 static int rxo_qp_alloc_rings(struct rxo_qp *qp, struct ib_qp_cap *cap,
 			      struct ib_udata *udata)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
 	u32 sge = max(cap->max_send_sge, 1U);
 	int err;
 
@@ -120,12 +119,13 @@ static int rxo_qp_alloc_rings(struct rxo_qp *qp, struct ib_qp_cap *cap,
 				 sge * sizeof(struct rxe_ordered_sge));
 	if (err)
 		return err;
-	qp->swqe = kvcalloc(qp->sq.entries, sizeof(*qp->swqe), gfp);
-	qp->sq_data = kvcalloc(qp->sq.entries, qp->sq_data_len, gfp);
+	qp->swqe = kvcalloc(qp->sq.entries, sizeof(*qp->swqe), RXO_GFP_USER);
+	qp->sq_data = kvcalloc(qp->sq.entries, qp->sq_data_len, RXO_GFP_USER);
 	if (!qp->swqe || !qp->sq_data)
 		return -ENOMEM;
 	if (qp->ordered) {
-		qp->hold = kvcalloc(qp->rq.entries, sizeof(*qp->hold), gfp);
+		qp->hold = kvcalloc(qp->rq.entries, sizeof(*qp->hold),
+				    RXO_GFP_USER);
 		if (!qp->hold)
 			return -ENOMEM;
 	}

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "dev.h"
 #include "umap.h"
 
 static unsigned int rxo_umap_npages(const struct rxo_umap *umap)
@@ -23,13 +24,10 @@ static void rxo_umap_free_mem(struct rxo_umap *umap)
 	kvfree(umap->pages);
 }
 
-/*
- * Not vmalloc_user(): that one charges nobody, and any process could make it
- * complain in the kernel log.
- */
+/* Not vmalloc_user(), which does none of what RXO_GFP_USER is for. */
 static int rxo_umap_alloc_mem(struct rxo_umap *umap)
 {
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN;
+	gfp_t gfp = RXO_GFP_USER | __GFP_ZERO;
 	unsigned int i, n = rxo_umap_npages(umap);
 
 	umap->pages = kvcalloc(n, sizeof(*umap->pages), gfp);
