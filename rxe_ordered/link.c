@@ -87,7 +87,6 @@ static int rxo_link_prepare(struct rxo_dev *dev, struct net_device *ndev)
 		goto err_stats;
 	dev_hold(ndev);
 	dev->ndev = ndev;
-	dev->net = dev_net(ndev);
 	dev->trains = READ_ONCE(rxo_trains);
 	rxo_table_init(&dev->mrs, 1, RXO_MAX_MR);
 	ida_init(&dev->pd_ids);

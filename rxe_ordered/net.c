@@ -10,6 +10,7 @@
 #include <linux/mutex.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
+#include <linux/rtnetlink.h>
 #include <linux/wait_bit.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
@@ -32,7 +33,7 @@ struct rxo_net {
 	struct socket *sk6;	/* NULL where IPv6 is off */
 	struct list_head devs;	/* rxo_dev.net_list, RCU */
 	unsigned int users;	/* length of devs: the port is open while > 0 */
-	unsigned int refs;	/* users, and those still waiting for readers */
+	atomic_t refs;		/* of devices, from open to the end of close */
 };
 
 static unsigned int rxo_net_id;
@@ -148,20 +149,48 @@ err_sk4:
 	return err;
 }
 
+/*
+ * Sets dev->net, with a reference that its exit waits for. A netdev leaves a
+ * namespace that ends before that exit, and under RTNL.
+ */
+static struct rxo_net *rxo_net_get(struct rxo_dev *dev)
+{
+	struct rxo_net *rn = NULL;
+
+	rtnl_lock();
+	if (dev->ndev->reg_state == NETREG_REGISTERED) {
+		dev->net = dev_net(dev->ndev);
+		rn = net_generic(dev->net, rxo_net_id);
+		atomic_inc(&rn->refs);
+	}
+	rtnl_unlock();
+	return rn;
+}
+
+/* The namespace may be gone after this, and @rn with it: waking takes its address. */
+static void rxo_net_put(struct rxo_net *rn)
+{
+	if (atomic_dec_and_test(&rn->refs))
+		wake_up_var(&rn->refs);
+}
+
 int rxo_net_open(struct rxo_dev *dev)
 {
-	struct rxo_net *rn = net_generic(dev->net, rxo_net_id);
+	struct rxo_net *rn = rxo_net_get(dev);
 	int err = 0;
 
+	if (!rn)
+		return -ENODEV;
 	mutex_lock(&rn->lock);
 	if (!rn->users)
 		err = rxo_net_listen_all(dev->net, rn);
 	if (!err) {
 		rn->users++;
-		rn->refs++;
 		list_add_tail_rcu(&dev->net_list, &rn->devs);
 	}
 	mutex_unlock(&rn->lock);
+	if (err)
+		rxo_net_put(rn);
 	return err;
 }
 
@@ -175,12 +204,7 @@ void rxo_net_close(struct rxo_dev *dev)
 		rxo_net_unlisten(dev->net, rn);
 	mutex_unlock(&rn->lock);
 	synchronize_net();
-
-	/* Last: the namespace may be gone once its exit has seen no reference. */
-	mutex_lock(&rn->lock);
-	rn->refs--;
-	wake_up_var(&rn->refs);
-	mutex_unlock(&rn->lock);
+	rxo_net_put(rn);
 }
 
 struct rxo_dev *rxo_net_dev_rcu(struct net *net, const struct net_device *ndev)
@@ -203,16 +227,6 @@ static int __net_init rxo_net_ns_init(struct net *net)
 	return 0;
 }
 
-static bool rxo_net_is_unused(struct rxo_net *rn)
-{
-	bool unused;
-
-	mutex_lock(&rn->lock);
-	unused = !rn->refs;
-	mutex_unlock(&rn->lock);
-	return unused;
-}
-
 /*
  * A netdev that moves to the initial namespace when its own dies takes its
  * device down by a work item; that one still uses this namespace.
@@ -221,7 +235,7 @@ static void __net_exit rxo_net_ns_exit(struct net *net)
 {
 	struct rxo_net *rn = net_generic(net, rxo_net_id);
 
-	wait_var_event(&rn->refs, rxo_net_is_unused(rn));
+	wait_var_event(&rn->refs, !atomic_read(&rn->refs));
 }
 
 static struct pernet_operations rxo_net_ops = {

@@ -43,9 +43,10 @@ int rxo_net_init(rxo_net_rx_t rx);
 void rxo_net_exit(void);
 
 /*
- * @dev uses the port of dev->net from now on / no longer. Its stats must exist
- * in between; close waits for packets in hand, and must come after all QPs of
- * the device are gone. Process context. -EADDRINUSE: the port is taken.
+ * @dev uses the port of dev->net, which open sets, from now on / no longer. Its
+ * stats must exist in between; close waits for packets in hand, and must come
+ * after all QPs of the device are gone. Process context, no RTNL. -EADDRINUSE:
+ * the port is taken. -ENODEV: the netdev has gone.
  */
 int rxo_net_open(struct rxo_dev *dev);
 void rxo_net_close(struct rxo_dev *dev);
