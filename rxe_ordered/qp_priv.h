@@ -57,6 +57,8 @@ enum rxo_run {
 #define RXO_ACK_EVERY		32
 /* Packets handled or sent in one go with bottom halves off. */
 #define RXO_STEP_BUDGET		64
+/* ... and work requests copied in, or flushed. */
+#define RXO_STEP_REQUESTS	1024
 /* Steps before the owner moves to the workqueue. */
 #define RXO_STEPS_SOFTIRQ	4
 #define RXO_STEPS_PROCESS	16
@@ -199,11 +201,14 @@ void rxo_run_stop(struct rxo_qp *qp);
 
 /* Few requests in the ring? Only a hint, the process writes it. Anyone. */
 bool rxo_wq_is_short(const struct rxo_wq_ring *wq);
-/* Copy new send requests in. */
-void rxo_wq_fetch_send(struct rxo_qp *qp);
+/* Copy new send requests in, RXO_STEP_REQUESTS at most. True: more. */
+bool rxo_wq_fetch_send(struct rxo_qp *qp);
 /* Take the next receive request into qp->rwqe and qp->rsge. */
 enum rxo_resp_result rxo_wq_fetch_recv(struct rxo_qp *qp);
-/* Complete what has ended; moves the QP to ERR if a request has failed. */
+/*
+ * Complete what has ended; moves the QP to ERR if a request has failed. In ERR
+ * RXO_STEP_REQUESTS at most.
+ */
 void rxo_wq_complete_sends(struct rxo_qp *qp);
 void rxo_wq_complete_recv(struct rxo_qp *qp,
 			  const struct rxo_resp_next_act *next);

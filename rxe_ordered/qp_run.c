@@ -159,8 +159,9 @@ static bool rxo_run_step(struct rxo_qp *qp, int work)
 	if (rxo_qpfsm_is_flushing(qp->state)) {
 		more |= rxo_wq_flush(qp, RXO_STEP_BUDGET);
 	} else {
-		if (work & RXO_RUN_SQ && rxo_qpfsm_may_complete(qp->state))
-			rxo_wq_fetch_send(qp);
+		if (work & RXO_RUN_SQ && rxo_qpfsm_may_complete(qp->state) &&
+		    rxo_wq_fetch_send(qp))
+			atomic_or(RXO_RUN_SQ, &qp->run);
 		more |= rxo_tx_run(qp, RXO_STEP_BUDGET, now);
 	}
 	rxo_run_share_window(qp);

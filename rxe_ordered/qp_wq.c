@@ -8,6 +8,9 @@
 #include "qp_priv.h"
 #include "trace.h"
 
+/* As many as are in flight can end at once, and are completed at once. */
+static_assert(RXO_QP_WINDOW <= RXO_STEP_REQUESTS);
+
 void rxo_wq_raise(struct rxo_qp *qp, enum ib_event_type type)
 {
 	struct ib_event ev = {
@@ -81,20 +84,20 @@ bool rxo_wq_is_short(const struct rxo_wq_ring *wq)
 			     READ_ONCE(wq->hdr->cons)) <= RXO_WANT_REQUESTS;
 }
 
-void rxo_wq_fetch_send(struct rxo_qp *qp)
+bool rxo_wq_fetch_send(struct rxo_qp *qp)
 {
-	u32 n = rxo_wq_avail(&qp->sq);
+	u32 n = rxo_wq_avail(&qp->sq), budget = RXO_STEP_REQUESTS;
 
-	while (n && rxo_req_has_room(&qp->req)) {
+	for (; n && budget && rxo_req_has_room(&qp->req); n--, budget--) {
 		rxo_wq_copy_send(qp);
 		rxo_req_push(&qp->req);
 		qp->sq.next++;
-		n--;
 	}
 	/* More posted than the ring holds outstanding cannot be either. */
-	if (n)
+	if (n && budget)
 		qp->sq.broken = true;
 	rxo_wq_check_broken(qp, &qp->sq);
+	return n && !qp->sq.broken;
 }
 
 static void rxo_wq_add_cqe(struct rxo_qp *qp, struct rxo_cq *cq,
@@ -169,13 +172,13 @@ static void rxo_wq_release_recvs(struct rxo_qp *qp)
 void rxo_wq_complete_sends(struct rxo_qp *qp)
 {
 	bool flush = rxo_qpfsm_is_flushing(qp->state);
+	u32 tail = qp->req.tail, budget = RXO_STEP_REQUESTS;
 	struct rxo_req_done done;
-	u32 tail = qp->req.tail;
 
 	if (tail == qp->req.head ||
 	    (!flush && !rxo_qpfsm_may_complete(qp->state)))
 		return;
-	while (rxo_req_pop(&qp->req, flush, &done)) {
+	while (budget-- && rxo_req_pop(&qp->req, flush, &done)) {
 		if (done.wants_cqe)
 			rxo_wq_add_send_cqe(qp, &done);
 		if (done.status != RXO_WC_SUCCESS && !flush) {
@@ -328,13 +331,17 @@ void rxo_wq_cq_failed(struct rxo_qp *qp)
 
 bool rxo_wq_flush(struct rxo_qp *qp, u32 budget)
 {
+	bool more = rxo_wq_fetch_send(qp);
 	struct rxo_hold *hold;
 
-	rxo_wq_fetch_send(qp);
 	rxo_wq_complete_sends(qp);
+	if (more || qp->req.tail != qp->req.head)
+		return true;
 	/* All requests have ended, so these may too, as what they are. */
-	while ((hold = rxo_order_flush(&qp->order)))
+	for (; budget && (hold = rxo_order_flush(&qp->order)); budget--)
 		rxo_wq_add_recv_cqe(qp, &hold->cqe);
+	if (!budget)
+		return true;
 	if (qp->resp.have_recv) {
 		qp->resp.have_recv = false;
 		rxo_wq_flush_recv(qp);

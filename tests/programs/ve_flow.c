@@ -188,6 +188,64 @@ static void test_flush_after_failure(void)
 	ve_drop_events();
 }
 
+/* More than the driver takes in, or flushes, in one go. */
+#define MANY	4000
+
+/* By one call, so with one doorbell. */
+static void post_many(struct t_end *end)
+{
+	static struct ibv_send_wr wr[MANY];
+	struct ibv_send_wr *bad;
+	unsigned int i;
+
+	for (i = 0; i < MANY; i++)
+		wr[i] = (struct ibv_send_wr){
+			.wr_id = i,
+			.next = i + 1 < MANY ? &wr[i + 1] : NULL,
+			.opcode = IBV_WR_SEND,
+		};
+	t_is(ibv_post_send(end->qp, wr, &bad), 0, "post many sends");
+}
+
+/* @n of them are there, the next ones in order. */
+static void check_many(const struct ibv_wc *wc, unsigned int n, uint64_t first,
+		       enum ibv_wc_status status, const char *what)
+{
+	unsigned int i, wrong = 0;
+
+	for (i = 0; i < n; i++)
+		wrong += wc[i].status != status || wc[i].wr_id != first + i;
+	t_is(wrong, 0, "%s: wrong completions", what);
+}
+
+static void test_many(void)
+{
+	struct t_config config = {
+		.cqe = MANY, .send_wr = MANY, .recv_wr = MANY, .sig_all = true,
+	};
+	static struct ibv_wc wc[MANY];
+	struct t_link l;
+
+	t_link_open(&l, &config);
+	t_recv(&l.b, MANY);
+	post_many(&l.a);
+	t_is(t_wait(l.a.scq, wc, MANY), MANY, "many sends");
+	check_many(wc, MANY, 0, IBV_WC_SUCCESS, "many sends");
+
+	/* b has no receives for these. */
+	t_recv(&l.a, MANY);
+	post_many(&l.a);
+	t_is(pair_to_err(l.a.qp), 0, "move to ERR");
+	t_is(t_wait(l.a.rcq, wc, 1), 1, "flushed receives");
+	check_many(wc, 1, 0, IBV_WC_WR_FLUSH_ERR, "flushed receives");
+	t_is(ibv_poll_cq(l.a.scq, MANY, wc), MANY, "flushed sends before those");
+	check_many(wc, MANY, 0, IBV_WC_WR_FLUSH_ERR, "flushed sends");
+	t_is(t_wait(l.a.rcq, wc, MANY - 1), MANY - 1, "flushed receives");
+	check_many(wc, MANY - 1, 1, IBV_WC_WR_FLUSH_ERR, "flushed receives");
+	t_link_close(&l);
+	ve_drop_events();
+}
+
 #define STREAM	64
 
 /* What message @i consists of; never VE_FILL. */
@@ -456,6 +514,7 @@ void ve_flow(void)
 	test_no_timeout();
 	test_flush();
 	test_flush_after_failure();
+	test_many();
 	test_err_under_traffic();
 	test_reset();
 	test_overrun();
