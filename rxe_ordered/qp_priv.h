@@ -135,7 +135,6 @@ struct rxo_qp {
 	u32 kept_bytes;
 	enum rxo_qp_state state;
 	enum rxo_resp_event err_event;	/* to raise when entering ERR */
-	bool dead;		/* destroy has become the owner for good */
 	bool comm_est;		/* IB_EVENT_COMM_EST was raised */
 	bool sqd_notify;	/* raise IB_EVENT_SQ_DRAINED when drained */
 	bool active;		/* counted in dev->tx_active */

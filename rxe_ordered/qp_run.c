@@ -368,7 +368,6 @@ void rxo_run_ctl_end(struct rxo_qp *qp)
 
 void rxo_run_stop(struct rxo_qp *qp)
 {
-	qp->dead = true;
 	/*
 	 * Only the owner starts the timer or queues the work item, and that is
 	 * us. What still runs of them is the tail of a call that has already
