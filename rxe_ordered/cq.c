@@ -185,8 +185,10 @@ static void rxo_cq_tell_users(struct work_struct *work)
 	struct rxo_cq_user *user;
 
 	mutex_lock(&cq->user_lock);
-	list_for_each_entry(user, &cq->users, entry)
+	list_for_each_entry(user, &cq->users, entry) {
 		user->overrun(user->arg);
+		cond_resched();
+	}
 	mutex_unlock(&cq->user_lock);
 }
 
