@@ -21,4 +21,6 @@ struct rxo_rx_cb {
 
 #define RXO_RX_CB(skb) ((struct rxo_rx_cb *)(skb)->cb)
 
+static_assert(sizeof(struct rxo_rx_cb) <= sizeof_field(struct sk_buff, cb));
+
 #endif /* RXO_RX_H */

@@ -45,12 +45,13 @@ static void rxo_kept_uncharge(struct rxo_qp *qp, const struct sk_buff *skb)
 	qp->kept_bytes -= skb->truesize;
 }
 
-/* Nothing of the network stack's may wait for us: not routes, not flows. */
+/* Nothing of the network stack's may wait for us: not routes, flows or SAs. */
 static void rxo_kept_detach(struct sk_buff *skb)
 {
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);
+	skb_ext_reset(skb);
 }
 
 static struct rxo_kept *rxo_kept_table(struct rxo_kept **kept)
