@@ -214,9 +214,8 @@ static void rxo_fault_hold_locked(struct rxo_fault *f, struct sk_buff *skb,
 		kfree_skb(skb);
 		return;
 	}
-	/* The netdev that it came by may go; ours stays. */
-	if (cb->dir == RXO_FAULT_RX)
-		skb->dev = f->dev->ndev;
+	/* The netdev that it came by, or was to leave by, may go; ours stays. */
+	skb->dev = f->dev->ndev;
 	cb->due = ktime_get_ns() + ns;
 	cb->hold = hold;
 	f->nhold += !!hold;
