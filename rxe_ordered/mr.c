@@ -156,7 +156,7 @@ struct ib_mr *rxo_mr_reg_user(struct ib_pd *ibpd, u64 start, u64 length,
 	if (!length || length > RXO_MAX_MR_SIZE)
 		return ERR_PTR(-EINVAL);
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->umem = ib_umem_get(&dev->ib, start, length, access);
