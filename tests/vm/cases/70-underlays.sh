@@ -227,6 +227,26 @@ case_underlay_loopback() {
 	talk "rxoT$RXO_NR" ::1 "rxoT$RXO_NR" ::1
 }
 
+# tc turns what is sent round into what is received: the receiver runs while the sender
+# sends, one within the other.
+case_underlay_redirected() {
+	need_own_driver
+	need_tool tc
+	need_module sch_ingress cls_matchall act_mirred
+	topo_net
+	dummy_add a round
+	in_a sysctl -qw net.ipv4.conf.round.accept_local=1 net.ipv4.conf.all.rp_filter=0 \
+		net.ipv4.conf.round.rp_filter=0
+	addresses a round $TOP4_A $TOP6_A
+	link_add a "rxoT$RXO_NR" round
+	in_a tc qdisc add dev lo clsact
+	in_a tc filter add dev lo egress matchall action mirred ingress redirect dev round
+	talk "rxoT$RXO_NR" $TOP4_A "rxoT$RXO_NR" $TOP4_A
+	talk "rxoT$RXO_NR" $TOP6_A "rxoT$RXO_NR" $TOP6_A
+	says 'Sent [1-9]' in_a tc -s filter show dev lo egress ||
+		fail "nothing has been turned round"
+}
+
 # Two devices in one namespace: the stack delivers by loopback, so over IPv6 that just
 # works. Over IPv4 ib_core asks for the peer's address on the wire when a queue pair
 # goes to RTR, and nobody answers to one's own address: a time-out, until the
