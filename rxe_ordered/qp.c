@@ -287,6 +287,22 @@ static int rxo_qp_check_attr(const struct rxo_qp *qp,
 	return 0;
 }
 
+/*
+ * SQD is for changes that must not meet what is under way. Until that has ended there
+ * is no way back to RTS, and no change but those that RTS allows (IBTA 10.3.1.5).
+ */
+static bool rxo_qp_may_modify_draining(enum ib_qp_state next, int mask)
+{
+	if (mask & IB_QP_STATE)
+		return next == IB_QPS_RESET || next == IB_QPS_ERR;
+	return ib_modify_qp_is_ok(IB_QPS_RTS, IB_QPS_RTS, IB_QPT_RC, mask);
+}
+
+static bool rxo_qp_is_draining(const struct rxo_qp *qp)
+{
+	return qp->state == RXO_QPS_SQD && !rxo_req_is_drained(&qp->req);
+}
+
 static int rxo_qp_check_move(const struct rxo_qp *qp,
 			     const struct ib_qp_attr *attr, int mask)
 {
@@ -297,6 +313,8 @@ static int rxo_qp_check_move(const struct rxo_qp *qp,
 		return -EINVAL;
 	if (!ib_modify_qp_is_ok(cur, next, IB_QPT_RC, mask) ||
 	    !rxo_qpfsm_may_move(qp->state, (enum rxo_qp_state)next))
+		return -EINVAL;
+	if (rxo_qp_is_draining(qp) && !rxo_qp_may_modify_draining(next, mask))
 		return -EINVAL;
 	/* A QP that cannot complete anything is not to be used. */
 	if (cur == IB_QPS_RESET && next == IB_QPS_INIT &&
@@ -517,8 +535,7 @@ int rxo_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		attr->sq_psn = qp->req.psn.v;
 	if (rxo_qpfsm_may_respond(qp->state))
 		attr->rq_psn = qp->resp.epsn.v;
-	attr->sq_draining = qp->state == RXO_QPS_SQD &&
-			    !rxo_req_is_drained(&qp->req);
+	attr->sq_draining = rxo_qp_is_draining(qp);
 	rxo_run_ctl_end(qp);
 
 	init_attr->event_handler = ibqp->event_handler;
