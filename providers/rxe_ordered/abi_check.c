@@ -95,6 +95,8 @@ SAME(IBV_WR_RDMA_WRITE_WITH_IMM, RXE_ORDERED_WR_RDMA_WRITE_WITH_IMM);
 SAME(IBV_WR_SEND, RXE_ORDERED_WR_SEND);
 SAME(IBV_WR_SEND_WITH_IMM, RXE_ORDERED_WR_SEND_WITH_IMM);
 SAME(IBV_WR_RDMA_READ, RXE_ORDERED_WR_RDMA_READ);
+SAME(IBV_WR_ATOMIC_CMP_AND_SWP, RXE_ORDERED_WR_ATOMIC_CMP_AND_SWP);
+SAME(IBV_WR_ATOMIC_FETCH_AND_ADD, RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD);
 SAME(IBV_SEND_FENCE, RXE_ORDERED_SEND_FENCE);
 SAME(IBV_SEND_SIGNALED, RXE_ORDERED_SEND_SIGNALED);
 SAME(IBV_SEND_SOLICITED, RXE_ORDERED_SEND_SOLICITED);
@@ -118,7 +120,7 @@ GLUED(struct ib_uverbs_create_qp_resp, struct rxe_ordered_create_qp_resp);
  * binaries: the offsets that verbs_set_ops() reads, and what another provider
  * allocates and registers.
  */
-#if UINTPTR_MAX == UINT64_MAX
+#if UINTPTR_MAX == UINT64_MAX && RXO_PABI == 34
 static_assert(sizeof(struct verbs_match_ent) == 24, "match entry");
 static_assert(offsetof(struct verbs_match_ent, kind) == 20, "match kind");
 static_assert(sizeof(struct verbs_device_ops) == 72, "device operations");

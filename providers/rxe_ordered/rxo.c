@@ -33,12 +33,24 @@ static const struct verbs_context_ops rxo_context_ops = {
 	.req_notify_cq = rxo_req_notify_cq,
 };
 
-static struct verbs_context *rxo_alloc_context(struct ibv_device *device,
-					       int cmd_fd, void *private_data)
+static int rxo_get_context(struct verbs_context *vctx)
 {
 	RXO_MSG(struct ib_uverbs_get_context_resp,
 		struct rxe_ordered_alloc_ucontext_resp) resp = {};
 	struct ibv_get_context cmd = {};
+
+#if RXO_PABI >= 57	/* a list of descriptors to hand in: none */
+	return ibv_cmd_get_context(vctx, &cmd, sizeof(cmd), NULL,
+				   (void *)resp.core, sizeof(resp));
+#else
+	return ibv_cmd_get_context(vctx, &cmd, sizeof(cmd), (void *)resp.core,
+				   sizeof(resp));
+#endif
+}
+
+static struct verbs_context *rxo_alloc_context(struct ibv_device *device,
+					       int cmd_fd, void *private_data)
+{
 	struct rxo_context *ctx;
 
 	(void)private_data;
@@ -49,8 +61,7 @@ static struct verbs_context *rxo_alloc_context(struct ibv_device *device,
 	if (!ctx)
 		return NULL;
 
-	if (ibv_cmd_get_context(&ctx->vctx, &cmd, sizeof(cmd),
-				(void *)resp.core, sizeof(resp)))
+	if (rxo_get_context(&ctx->vctx))
 		goto err_uninit;
 
 	verbs_set_ops(&ctx->vctx, &rxo_context_ops);

@@ -9,7 +9,7 @@
  * part of the symbol version (IBVERBS_PRIVATE_34) and of one symbol's name, so
  * a libibverbs of another level refuses to link with us instead of crashing.
  * The layout is asserted in abi_check.c, with these declarations and, in an
- * rdma-core tree, with the original ones.
+ * rdma-core tree of this level, with the original ones.
  *
  * Two functions of level 34 are not the same in 44 and 56 and must not be used:
  * ibv_cmd_reg_dmabuf_mr (parameters) and ibv_cmd_create_cq_ex2 (only in 56).
@@ -25,6 +25,9 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
+
+/* In an rdma-core tree its CMakeLists.txt says which level that has. */
+#define RXO_PABI	34
 
 /* ----------------------------------------------------------- registration */
 

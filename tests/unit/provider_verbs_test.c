@@ -345,6 +345,8 @@ static void test_poll(void)
 
 	hdr->word |= RXE_ORDERED_CQ_OVERRUN;
 	CHECK(rxodv_poll_rearm_cq(t.cq, 1, wc, 0) == -EIO);
+	CHECK(rxodv_rearm_cq_if_empty(t.cq, 0) == -EIO);
+	CHECK(ibv_poll_cq(t.cq, 1, wc) == -EIO);
 	CHECK(ibv_req_notify_cq(t.cq, 0) == EIO);
 	tear_down();
 }
