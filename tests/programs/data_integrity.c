@@ -2,8 +2,8 @@
 /*
  * Do all bytes arrive, in the right place, and no others? Every operation at lengths
  * on both sides of each path MTU, at odd alignments, in one piece and in many, in
- * both directions; then streams: unsignalled, fenced, solicited, both ways at once.
- * PSNs begin just before they wrap.
+ * both directions, posted and built by turns; then streams: unsignalled, fenced,
+ * solicited, both ways at once. PSNs begin just before they wrap.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,9 @@ static unsigned int max_sge = DI_MAX_SGE;
 
 static void link_open(struct t_link *l, enum ibv_mtu mtu)
 {
-	struct t_config config = { .sge = max_sge, .mem = DI_MEM };
+	struct t_config config = {
+		.sge = max_sge, .mem = DI_MEM, .create = di_create_qp,
+	};
 
 	pair_conn_init(&config.conn, &t_port[0], &t_port[1]);
 	config.conn.mtu = mtu;
@@ -345,6 +347,7 @@ int main(int argc, char **argv)
 		  t_port[0].attr.active_mtu : t_port[1].attr.active_mtu;
 	for (mtu = IBV_MTU_256; mtu <= max_mtu && !t_failed(); mtu++)
 		one_mtu(mtu);
+	t_true(di_built(), "%u messages by builders", di_built());
 	for (; mtu <= IBV_MTU_4096; mtu++)
 		t_skip("MTU %d: the port is at %d", 128 << mtu, 128 << max_mtu);
 

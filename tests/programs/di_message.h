@@ -69,6 +69,19 @@ struct di_layout {
 };
 
 /**
+ * di_create_qp - for struct t_config: a QP of which messages can be built, too
+ *
+ * Half of the messages that a device of ours sends then go by the builders of struct
+ * ibv_qp_ex, the others by ibv_post_send(). How others build is not our business.
+ */
+struct ibv_qp *di_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+
+/**
+ * di_built - how many messages went by builders
+ */
+unsigned int di_built(void);
+
+/**
  * di_init - make the random bytes
  */
 void di_init(void);

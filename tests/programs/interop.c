@@ -26,7 +26,9 @@ static unsigned int random_below(unsigned int n)
 
 static void link_open(struct t_link *l, enum ibv_mtu mtu, uint32_t psn)
 {
-	struct t_config config = { .sge = 4, .mem = DI_MEM };
+	struct t_config config = {
+		.sge = 4, .mem = DI_MEM, .create = di_create_qp,
+	};
 
 	pair_conn_init(&config.conn, &t_port[0], &t_port[1]);
 	if (mtu && mtu < config.conn.mtu)
