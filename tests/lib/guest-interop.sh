@@ -25,8 +25,6 @@ interop_pair() {
 	netns_make "$NS_B"
 	ip link add "$NET_A" mtu "$mtu" type veth peer name "$NET_B" mtu "$mtu" netns "$NS_B"
 	at_exit "ip link delete $NET_A"
-	# As netns_make does for its own.
-	echo 0 >"/proc/sys/net/ipv6/conf/$NET_A/accept_dad"
 	for x in A B; do
 		local net=NET_$x ip4=IP4_$x ip6=IP6_$x
 		"in_${x,}" ip -batch - <<-END

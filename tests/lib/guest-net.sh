@@ -27,7 +27,7 @@ tunnel() {
 	need_module tun
 	start host 60 "$RXO_BUILD/tests/lc_tunnel" "$1" "$NS_A" "$2" "$NS_B" "$3"
 	TUNNEL=$JOB
-	wait_for 10 grep -q ready "$JOB_OUT"
+	wait_for 10 has_line ready "$JOB_OUT"
 }
 
 # shows_port DEVICE ACTIVE|DOWN: sysfs, rdma and ibv_devinfo say the same, now.
@@ -65,7 +65,7 @@ talk_start() {
 	start host "$TALK_SECONDS" env RXO_GO=/run/rxo/go \
 		RXO_PAUSE="$TALK_PAUSE" "$RXO_BUILD/tests/lc_talk" "${TALK[@]}"
 	TALKER=$JOB TALKER_OUT=$JOB_OUT
-	wait_for 20 grep -q talking "$TALKER_OUT"
+	wait_for 20 has_line talking "$TALKER_OUT"
 }
 
 talk_end() {
@@ -75,7 +75,9 @@ talk_end() {
 }
 
 tx_packets() {
-	cat "/sys/class/infiniband/$1/ports/1/hw_counters/tx_packets"
+	local packets
+	read -r packets <"/sys/class/infiniband/$1/ports/1/hw_counters/tx_packets"
+	echo "$packets"
 }
 
 tx_packets_above() {
@@ -104,7 +106,7 @@ watch_start() {
 
 watch_says() {
 	running "$WATCHER" || fail "lc_watch has ended: $(cat "$WATCHER_OUT")"
-	grep -q "# $1" "$WATCHER_OUT"
+	has_line "# $1" "$WATCHER_OUT"
 }
 
 # watch_seen: it has noticed, and tried what no longer works.

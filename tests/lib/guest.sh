@@ -68,8 +68,14 @@ wait_for() {
 	shift
 	until "$@"; do
 		[ "${EPOCHREALTIME/./}" -lt "$end" ] || fail "not within $seconds s: $*"
-		sleep 0.05
+		pause 0.05
 	done
+}
+
+# pause SECONDS: sleeps without a process, of which polling would take many.
+exec {SILENCE}<>/run/rxo/silence
+pause() {
+	read -rt "$1" -u "$SILENCE" || true
 }
 
 # within SECONDS COMMAND...: the command must succeed in that time. It must be a
@@ -99,12 +105,25 @@ not() {
 	! "$@"
 }
 
-# says PATTERN COMMAND...: does its output match that extended regular expression?
-# (A pipe into "grep -q" may break before its writer is done, and count as failed.)
+# says PATTERN COMMAND...: does a line of its output match that extended regular expression?
 says() {
 	local pattern=$1 output
 	shift
-	output=$("$@") && grep -qE -- "$pattern" <<<"$output"
+	output=$("$@") && match "$pattern" <<<"$output"
+}
+
+# match PATTERN: grep -qE without a process, for what is short or asked again and again.
+match() {
+	local line
+	while IFS= read -r line || [ -n "$line" ]; do
+		[[ ! $line =~ $1 ]] || return 0
+	done
+	return 1
+}
+
+# has_line PATTERN FILE
+has_line() {
+	match "$1" 2>/dev/null <"$2"
 }
 
 # ---- programs ------------------------------------------------------------------
@@ -119,7 +138,7 @@ start() {
 	[ "$1" = b ] && where=("${EXEC_B[@]}")
 	[ "$1" = host ] && where=(env)
 	shift 2
-	JOB_OUT=$(mktemp -p /run/rxo)
+	JOB_OUT=/run/rxo/job-$RXO_NR-${#JOBS[@]}
 	"${where[@]}" timeout -k 2 "$seconds" "$@" >"$JOB_OUT" 2>&1 </dev/null &
 	JOB=$!
 	JOBS+=("$JOB")
@@ -147,8 +166,8 @@ stop() {
 # listening PID PORT: does the namespace of that process listen on the TCP port?
 listening() {
 	local hex
-	hex=$(printf ':%04X' "$2")
-	grep -qs "$hex 0*:0000 0A" "/proc/$1/net/tcp" "/proc/$1/net/tcp6"
+	printf -v hex ':%04X' "$2"
+	has_line "$hex 0*:0000 0A" "/proc/$1/net/tcp" || has_line "$hex 0*:0000 0A" "/proc/$1/net/tcp6"
 }
 
 # ---- objects that must not leak --------------------------------------------------
@@ -159,7 +178,10 @@ device_exists() {
 
 # objects DEVICE: "qp 0 cq 0 ..." as the kernel counts them.
 objects() {
-	rdma resource show "$1" 2>/dev/null | sed 's/^[^ ]* [^ ]* //; s/ ctx [0-9]*//'
+	local text
+	text=$(rdma resource show "$1" 2>/dev/null) || true
+	[[ $text =~ ^[^\ ]+\ [^\ ]+\ (.*)\ ctx\ [0-9]+(.*)$ ]] || return 0
+	echo "${BASH_REMATCH[1]}${BASH_REMATCH[2]}"
 }
 
 same_objects() {
@@ -188,9 +210,24 @@ at_exit() {
 	CLEANUPS+=("$*")
 }
 
+# take_down: one process for all of it.
+take_down() {
+	local i commands=()
+	for ((i = ${#CLEANUPS[@]} - 1; i >= 0; i--)); do
+		commands+=("${CLEANUPS[i]}")
+	done
+	# shellcheck disable=SC2016 # for that shell to expand
+	[ ${#commands[@]} = 0 ] || timeout -k 2 $((10 * ${#commands[@]})) bash -c '
+		bad=0
+		for command; do
+			eval "$command" || { echo "cleanup failed: $command"; bad=1; }
+		done
+		exit $bad' take_down "${commands[@]}"
+}
+
 # guest_cleanup CODE: the end of every case.
 guest_cleanup() {
-	local code=$1 pid i
+	local code=$1 pid
 	set +eE
 	trap - ERR EXIT
 	for pid in "${JOBS[@]}"; do
@@ -198,23 +235,26 @@ guest_cleanup() {
 		wait "$pid" 2>/dev/null
 	done
 	[ $CHECK_OBJECTS = 0 ] || check_objects || [ "$code" != 0 ] || code=1
-	for ((i = ${#CLEANUPS[@]} - 1; i >= 0; i--)); do
-		timeout -k 2 10 bash -c "${CLEANUPS[i]}" || {
-			echo "cleanup failed: ${CLEANUPS[i]}"
-			[ "$code" != 0 ] || code=1
-		}
-	done
+	take_down || [ "$code" != 0 ] || code=1
 	exit "$code"
 }
 
 # ---- the two namespaces --------------------------------------------------------
 
+# netns_add NAME...: without anything in them.
+netns_add() {
+	local name batch=
+	for name; do
+		at_exit "[ ! -e /run/netns/$name ] || ip netns delete $name"
+		batch+="netns add $name"$'\n'
+	done
+	ip -batch - <<<"$batch"
+}
+
 # netns_make NAME
 netns_make() {
-	ip netns add "$1"
-	at_exit "[ ! -e /run/netns/$1 ] || ip netns delete $1"
+	netns_add "$1"
 	ip -n "$1" link set lo up
-	ip netns exec "$1" sh -c 'cd /proc/sys/net/ipv6/conf && echo 0 >default/accept_dad'
 }
 
 # topo_net [MTU]: two namespaces and the veth pair, addresses set, no devices.
@@ -224,12 +264,15 @@ topo_net() {
 	IP4_A=10.77.0.1 IP4_B=10.77.0.2 IP6_A=fd77::1 IP6_B=fd77::2
 	EXEC_A=(ip netns exec "$NS_A")
 	EXEC_B=(ip netns exec "$NS_B")
-	netns_make "$NS_A"
-	netns_make "$NS_B"
-	ip -n "$NS_A" link add "$NET_A" mtu "$mtu" type veth peer name "$NET_B" mtu "$mtu" netns "$NS_B"
+	netns_add "$NS_A" "$NS_B"
+	# Of peers with the same index the kernel thinks that they are one netdev, and tells of
+	# their carrier up to a second later.
+	ip -n "$NS_A" link add "$NET_A" index 10 mtu "$mtu" type veth \
+		peer name "$NET_B" mtu "$mtu" netns "$NS_B"
 	for x in A B; do
 		local ns=NS_$x net=NET_$x ip4=IP4_$x ip6=IP6_$x
 		ip -n "${!ns}" -batch - <<-END
+		link set lo up
 		address add ${!ip4}/24 dev ${!net}
 		address add ${!ip6}/64 dev ${!net} nodad
 		link set ${!net} up
@@ -238,8 +281,8 @@ topo_net() {
 	[ "$mtu" -lt 1280 ] || net_ready
 }
 
-# net_ready: the link-local addresses, without which nobody is asked for his, come up to
-# a second after the carrier. (With a smaller MTU there is no IPv6.)
+# net_ready: the link-local addresses, without which nobody is asked for his, come after
+# the carrier. (With a smaller MTU there is no IPv6.)
 net_ready() {
 	wait_for 5 says 'inet6 fe80' in_a ip -6 address show dev "$NET_A" scope link -tentative
 	wait_for 5 says 'inet6 fe80' in_b ip -6 address show dev "$NET_B" scope link -tentative
@@ -260,7 +303,7 @@ port_state() {
 }
 
 port_is() {
-	[[ $(port_state "$1") == *": $2" ]]
+	has_line ": $2\$" "/sys/class/infiniband/$1/ports/1/state"
 }
 
 # link_add a|b|host DEVICE NETDEV: as a user would, then wait for the active port.
@@ -311,32 +354,34 @@ run_program() {
 
 # ---- GIDs ----------------------------------------------------------------------
 
-# gid_of ADDRESS: as sysfs writes it, eight groups of four digits.
+# gid_of ADDRESS: sets GID_OF, as sysfs writes it: eight groups of four digits.
 gid_of() {
-	local group head tail out=() missing i
+	local group head tail missing groups
 	if [[ $1 != *:* ]]; then
-		# shellcheck disable=SC2046,SC2183 # four numbers
-		printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x\n' $(tr . ' ' <<<"$1")
+		IFS=. read -ra group <<<"$1"
+		printf -v GID_OF '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' "${group[@]}"
 		return
 	fi
 	head=${1%%::*} tail=
 	[[ $1 == *::* ]] && tail=${1#*::}
 	IFS=: read -ra head <<<"$head"
 	IFS=: read -ra tail <<<"$tail"
-	missing=$((8 - ${#head[@]} - ${#tail[@]}))
-	for ((i = 0; i < missing; i++)); do out+=(0); done
-	for group in "${head[@]}" "${out[@]}" "${tail[@]}"; do
-		printf '%04x:' $((16#$group))
-	done | sed 's/:$/\n/'
+	groups=("${head[@]}")
+	for ((missing = 8 - ${#head[@]} - ${#tail[@]}; missing > 0; missing--)); do groups+=(0); done
+	GID_OF=
+	for group in "${groups[@]}" "${tail[@]}"; do
+		printf -v GID_OF '%s:%04x' "$GID_OF" $((16#$group))
+	done
+	GID_OF=${GID_OF#:}
 }
 
 # gid_find DEVICE ADDRESS: prints the index of that GID, or returns 1.
 gid_find() {
-	local gid want i dir=/sys/class/infiniband/$1/ports/1/gids
-	want=$(gid_of "$2")
+	local gid i dir=/sys/class/infiniband/$1/ports/1/gids
+	gid_of "$2"
 	for ((i = 0; i < 256; i++)); do
 		read -r gid 2>/dev/null <"$dir/$i" || return 1
-		[ "$gid" = "$want" ] || continue
+		[ "$gid" = "$GID_OF" ] || continue
 		echo $i
 		return
 	done

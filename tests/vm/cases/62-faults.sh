@@ -258,7 +258,7 @@ case_faults_bounded() {
 	wait_for 10 no_room
 	[ "$(sed -n 's/# waiting //p' "$FAULTS_A")" = 1024 ] || fail "$(cat "$FAULTS_A")"
 	end_waiting
-	wait_for 5 grep -q '# waiting 0' "$FAULTS_A"
+	wait_for 5 has_line '# waiting 0' "$FAULTS_A"
 }
 
 no_room() {
@@ -275,7 +275,7 @@ case_faults_clear_frees() {
 case_faults_qp_frees() {
 	waiting_pair
 	end_waiting
-	wait_for 5 grep -q '# waiting 0' "$FAULTS_A"
+	wait_for 5 has_line '# waiting 0' "$FAULTS_A"
 	grep -q '^rx any delay' "$FAULTS_A" || fail "the rules went with the queue pair"
 }
 

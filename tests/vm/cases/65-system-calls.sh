@@ -24,7 +24,7 @@ count_calls() {
 		--dev-a "$DEV_A" --gid-a "$(gid_index "$DEV_A" "$IP4_A")" \
 		--dev-b "$DEV_B" --gid-b "$(gid_index "$DEV_B" "$IP4_B")"
 	program=$JOB program_out=$JOB_OUT
-	wait_for 20 grep -q ready "$program_out"
+	wait_for 20 has_line ready "$program_out"
 	# Below timeout; env has executed the program in its place.
 	read -r child <"/proc/$program/task/$program/children" || true
 	start host 40 strace -c -f -o /run/rxo/strace -p "$child"

@@ -306,7 +306,7 @@ case_netdev_events_once() {
 	need_tool ibv_asyncwatch
 	topo_pair
 	start host 40 stdbuf -oL ibv_asyncwatch -d "$DEV_A"
-	wait_for 10 grep -q 'FD' "$JOB_OUT"
+	wait_for 10 has_line FD "$JOB_OUT"
 	in_a ip link set "$NET_A" down
 	wait_for 5 had_events 0 1
 	shows_port "$DEV_A" DOWN

@@ -77,16 +77,20 @@ carrier_at_a() {
 # ---- exclusive ---------------------------------------------------------------------
 
 # exclusive: until the end of the case; possible only while there is no namespace
-# besides the initial one, and those end in the background.
+# besides the initial one, and those end in the background: with a TCP connection whose
+# netdev went first after nearly two minutes.
 exclusive() {
 	need_own_driver
 	need_tool ibv_rc_pingpong
 	at_exit "until rdma system set netns shared 2>/dev/null; do sleep 0.1; done"
-	wait_for 10 set_exclusive
+	wait_for 150 set_exclusive
 }
 
 set_exclusive() {
-	rdma system set netns exclusive 2>/dev/null
+	rdma system set netns exclusive 2>/dev/null || {
+		pause 1
+		return 1
+	}
 }
 
 # exclusive_add a|b DEVICE NETDEV
@@ -108,10 +112,9 @@ exclusive_pair() {
 
 # exclusive_gid a|b DEVICE ADDRESS: gid_index, as that namespace sees it.
 exclusive_gid() {
-	local want
-	want=$(gid_of "$3")
-	wait_for 5 "in_$1" grep -qx "$want" -r "/sys/class/infiniband/$2/ports/1/gids"
-	"in_$1" grep -lx "$want" -r "/sys/class/infiniband/$2/ports/1/gids" | sed 's,.*/,,'
+	gid_of "$3"
+	wait_for 5 "in_$1" grep -qx "$GID_OF" -r "/sys/class/infiniband/$2/ports/1/gids"
+	"in_$1" grep -lx "$GID_OF" -r "/sys/class/infiniband/$2/ports/1/gids" | sed 's,.*/,,'
 }
 
 # exclusive_talk: ping-pong, each side with the device of its namespace.
@@ -124,6 +127,7 @@ exclusive_talk() {
 }
 
 # Each device is where its netdev is, and nowhere else.
+timeout_netns_exclusive=200
 case_netns_exclusive() {
 	exclusive_pair
 	not says "$DEV_A" in_b rdma link show || fail "A is seen in B"
@@ -137,6 +141,7 @@ case_netns_exclusive() {
 
 # A namespace ends with its device: that one ends too, it is not left over under
 # another name in the initial one.
+timeout_netns_exclusive_ends=200
 case_netns_exclusive_ends() {
 	exclusive_pair
 	within 5 ip netns delete "$NS_A"
@@ -151,6 +156,7 @@ no_devices() {
 
 # An administrator moves the device to a namespace where its netdev is not: programs
 # lose it, it is visible there, and it can be moved back and works again.
+timeout_netns_exclusive_device_moves=200
 case_netns_exclusive_device_moves() {
 	exclusive_pair
 	within 5 "${EXEC_A[@]}" rdma dev set "$DEV_A" netns "$NS_B"
