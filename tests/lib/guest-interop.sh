@@ -51,14 +51,6 @@ interop_ipv6() {
 	IP4_A=$IP6_A IP4_B=$IP6_B
 }
 
-# interop_netem OPTIONS...: in both directions.
-interop_netem() {
-	need_tool tc
-	need_module sch_netem
-	in_a tc qdisc add dev "$NET_A" root netem "$@"
-	in_b tc qdisc add dev "$NET_B" root netem "$@"
-}
-
 # interop_counter NAME: of our device.
 interop_counter() {
 	cat "/sys/class/infiniband/$DEV_B/ports/1/hw_counters/$1"

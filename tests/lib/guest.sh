@@ -288,6 +288,27 @@ net_ready() {
 	wait_for 5 says 'inet6 fe80' in_b ip -6 address show dev "$NET_B" scope link -tentative
 }
 
+# spoil_net OPTIONS...: netem, in both directions of the pair. First the neighbours get to know
+# each other: ib_core waits a second for one, and it is asked for once a second, so that one
+# packet lost of those would be a QP that cannot be connected.
+spoil_net() {
+	local mac_a mac_b
+	need_tool tc
+	need_module sch_netem
+	mac_a=$(in_a cat "/sys/class/net/$NET_A/address")
+	mac_b=$(in_b cat "/sys/class/net/$NET_B/address")
+	in_a ip -batch - <<-END
+	neighbour replace $IP4_B lladdr $mac_b nud permanent dev $NET_A
+	neighbour replace $IP6_B lladdr $mac_b nud permanent dev $NET_A
+	END
+	in_b ip -batch - <<-END
+	neighbour replace $IP4_A lladdr $mac_a nud permanent dev $NET_B
+	neighbour replace $IP6_A lladdr $mac_a nud permanent dev $NET_B
+	END
+	in_a tc qdisc add dev "$NET_A" root netem "$@"
+	in_b tc qdisc add dev "$NET_B" root netem "$@"
+}
+
 # dummy_add a|b NAME [ADDRESS/LENGTH]: one more netdev, without a peer.
 dummy_add() {
 	"in_$1" ip link add "$2" type dummy

@@ -7,14 +7,6 @@
 
 lane=virtual
 
-# netem OPTIONS...: both directions of the pair.
-netem() {
-	need_tool tc
-	need_module sch_netem
-	in_a tc qdisc add dev "$NET_A" root netem "$@"
-	in_b tc qdisc add dev "$NET_B" root netem "$@"
-}
-
 # perftest_start_pair PROGRAM OPTIONS...: sets SERVER, CLIENT and CLIENT_OUT. (Not
 # ibv_rc_pingpong: it goes away without asking whether its last acknowledgement has
 # arrived, and then its partner fails, by right.)
@@ -66,7 +58,7 @@ counters() {
 timeout_loss_drop=180
 case_loss_drop() {
 	topo_pair
-	netem loss 5%
+	spoil_net loss 5%
 	all_get_through
 	[ "$(counter "$DEV_A" retransmits)" -gt 0 ] || fail "nothing was lost, so nothing was shown"
 }
@@ -74,28 +66,28 @@ case_loss_drop() {
 timeout_loss_duplicate=180
 case_loss_duplicate() {
 	topo_pair
-	netem duplicate 20%
+	spoil_net duplicate 20%
 	all_get_through
 }
 
 timeout_loss_delay=180
 case_loss_delay() {
 	topo_pair
-	netem delay 20ms
+	spoil_net delay 20ms
 	all_get_through
 }
 
 timeout_loss_reorder=180
 case_loss_reorder() {
 	topo_pair
-	netem delay 2ms reorder 25%
+	spoil_net delay 2ms reorder 25%
 	all_get_through
 }
 
 timeout_loss_all_kinds=180
 case_loss_all_kinds() {
 	topo_pair
-	netem delay 1ms loss 2% duplicate 5% reorder 10%
+	spoil_net delay 1ms loss 2% duplicate 5% reorder 10%
 	all_get_through
 }
 
@@ -104,7 +96,7 @@ case_loss_all_kinds() {
 case_loss_mixed() {
 	need_own_driver
 	topo_pair 9000
-	netem loss 2% duplicate 5%
+	spoil_net loss 2% duplicate 5%
 	program interop 150 --completions 2000
 	counters
 	[ "$(counter "$DEV_B" duplicate_requests)" -gt 0 ] || fail "nothing came twice, so nothing was shown"
@@ -116,7 +108,7 @@ case_loss_blackout() {
 	topo_pair
 	perftest_start_pair ib_send_bw -e -n 100000 -s 4096
 	wait_for 15 sent_packets
-	netem loss 100%
+	spoil_net loss 100%
 	not finish "$CLIENT" 40 || fail "traffic over a dead network succeeded"
 	grep -E 'Failed status 12|syndrom|retry' "$CLIENT_OUT" || fail "client: $(cat "$CLIENT_OUT")"
 	stop "$SERVER"
@@ -134,7 +126,7 @@ case_loss_atomics() {
 	need_own_driver
 	need_file "$path"
 	topo_pair
-	netem loss 2%
+	spoil_net loss 2%
 	in_a timeout -k 2 260 "$path" --dev-a "$DEV_A" --dev-b "$DEV_B" \
 		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" \
 		--gid-b "$(gid_index "$DEV_B" "$IP4_B")" --threads 4 --completions 10000
@@ -147,7 +139,7 @@ timeout_loss_ping_alive=240
 case_loss_ping_alive() {
 	local answers worst
 	topo_pair
-	netem delay 1ms loss 1% reorder 25%
+	spoil_net delay 1ms loss 1% reorder 25%
 	perftest_start_pair ib_write_bw -q 4 -n 100 -s 65536
 	wait_for 15 sent_packets
 	in_a busybox ping -c 30 -i 0.1 -W 2 "$IP4_B" >/run/rxo/ping || true
@@ -164,6 +156,6 @@ case_loss_ping_alive() {
 timeout_loss_storm=180
 case_loss_storm() {
 	topo_pair 9000
-	netem delay 5ms loss 10% reorder 25%
+	spoil_net delay 5ms loss 10% reorder 25%
 	program qp_storm 160 --completions 25
 }

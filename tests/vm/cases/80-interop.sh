@@ -34,7 +34,7 @@ timeout_interop_atomics=180
 
 case_interop_loss_atomics() {
 	interop_pair 9000
-	interop_netem loss 2%
+	spoil_net loss 2%
 	program atomics 160 --completions 2000
 	[ "$(interop_counter duplicate_requests)" -gt 0 ] || fail "no answer was lost, so nothing was shown"
 }

@@ -14,7 +14,7 @@ INTEROP_PORT=18700
 
 case_interop_loss() {
 	interop_pair 9000
-	interop_netem loss 2% duplicate 5%
+	spoil_net loss 2% duplicate 5%
 	program interop 160 --completions 400
 	[ "$(interop_counter retransmits)" -gt 0 ] || fail "nothing was lost, so nothing was shown"
 }
@@ -23,7 +23,7 @@ timeout_interop_loss=180
 # Whatever the checksums of the stack let through, the ICRC has to catch.
 case_interop_corruption() {
 	interop_pair 9000
-	interop_netem corrupt 3%
+	spoil_net corrupt 3%
 	program interop 160 --completions 400
 	[ "$(interop_counter drop_icrc)" -gt 0 ] || fail "nothing was corrupted, so nothing was shown"
 }

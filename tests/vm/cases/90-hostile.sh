@@ -15,8 +15,7 @@ timeout_hostile_rings=180
 # The same as loss_storm on two processors, with less delay so that more is under way.
 case_hostile_storm() {
 	topo_pair 9000
-	need_module sch_netem
-	in_a tc qdisc add dev "$NET_A" root netem delay 1ms loss 5%
+	spoil_net delay 1ms loss 5%
 	program qp_storm 80 --completions 25
 }
 timeout_hostile_storm=100
