@@ -81,21 +81,21 @@ case_program_raw_ioctl() {
 case_program_verb_stress() {
 	need_own_driver
 	topo_pair
-	program verb_stress 280 --completions 1000000 --threads 4
+	program verb_stress 280 --completions $((1000000 / RXO_SLOW)) --threads 4
 }
 timeout_program_verb_stress=300
 
 case_program_verb_stress_8_threads() {
 	need_own_driver
 	topo_pair
-	program verb_stress 80 --completions 100000 --threads 8 --seed 2
+	program verb_stress 80 --completions $((100000 / RXO_SLOW)) --threads 8 --seed 2
 }
 timeout_program_verb_stress_8_threads=90
 
 case_program_verb_stress_ioctl() {
 	need_own_driver
 	topo_pair
-	program verb_stress 110 --completions 200000 --method ioctl --seed 3
+	program verb_stress 110 --completions $((200000 / RXO_SLOW)) --method ioctl --seed 3
 }
 timeout_program_verb_stress_ioctl=120
 
@@ -103,7 +103,7 @@ timeout_program_verb_stress_ioctl=120
 case_program_verb_stress_mixed() {
 	need_own_driver
 	topo_pair
-	program verb_stress 110 --completions 200000 --method mixed --seed 4
+	program verb_stress 110 --completions $((200000 / RXO_SLOW)) --method mixed --seed 4
 }
 timeout_program_verb_stress_mixed=120
 
@@ -111,7 +111,7 @@ timeout_program_verb_stress_mixed=120
 case_program_verb_doors() {
 	need_own_driver
 	topo_pair
-	program verb_doors 280 --completions 1000000 --threads 4 --seed 5
+	program verb_doors 280 --completions $((1000000 / RXO_SLOW)) --threads 4 --seed 5
 }
 timeout_program_verb_doors=300
 
@@ -185,6 +185,7 @@ case_rxo_order_json() {
 	END
 }
 timeout_rxo_order_json=100
+lane_rxo_order_json=race
 
 # On a device of another driver the loops run and the verb is said not to be there.
 case_rxo_order_foreign() {
