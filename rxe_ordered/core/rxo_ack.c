@@ -69,18 +69,22 @@ static void rxo_ack_ask(struct rxo_req *req, const struct rxo_swqe *wqe,
 
 /*
  * An answer says that all before @seen has been executed, but una is stuck at a
- * READ; what is missing ends before @end. Return: was that news?
+ * READ; what is missing ends before @end. News is a sign of life: the peer answers in
+ * order, so what was asked for again comes behind all that it has to answer first, and
+ * that may take many time-outs. Return: was it news?
  */
 static bool rxo_ack_ahead(struct rxo_req *req, struct rxo_psn seen,
-			  struct rxo_psn end)
+			  struct rxo_psn end, u64 now)
 {
 	const struct rxo_swqe *wqe = rxo_req_at(req, req->una_idx);
 	bool news = rxo_psn_after(seen, req->seen);
 
 	if (wqe->status)
 		return false;
-	if (news)
+	if (news) {
 		req->seen = seen;
+		rxo_retry_alive(&req->retry, now);
+	}
 	rxo_ack_ask(req, wqe, &end);
 	return news;
 }
@@ -135,7 +139,7 @@ static void rxo_ack_rx_ack(struct rxo_req *req, struct rxo_psn psn, u64 now,
 
 	if (repaired && !rxo_psn_eq(req->una, old))
 		rxo_ack_judge(req, old, to, early);
-	if (!there && !rxo_ack_ahead(req, to, to))
+	if (!there && !rxo_ack_ahead(req, to, to, now))
 		rxo_ack_drop(act, RXO_DROP_SEQ);
 }
 
@@ -305,7 +309,7 @@ static bool rxo_ack_is_in_turn(struct rxo_req *req, const struct rxo_swqe *wqe,
 	if (!rxo_req_advance(req, psn, now)) {
 		act->kind = wqe->status ? RXO_ACK_DROP : RXO_ACK_AHEAD;
 		act->drop = RXO_DROP_SEQ;
-		rxo_ack_ahead(req, rxo_psn_add(psn, 1), psn);
+		rxo_ack_ahead(req, rxo_psn_add(psn, 1), psn, now);
 		return false;
 	}
 	if (wqe->status) {

@@ -800,3 +800,36 @@ T_TEST(ack_rx__echoes_of_a_read_are_waited_for)
 	T_EQ(rxo_req_deadline(&r.req), time_out);
 	T_EQ(r.req.n_timeout, 1);
 }
+
+/*
+ * A peer that answers slowly, and in order: what was asked for again comes behind all
+ * that it has to answer first. Until then each answer restarts the timer, once.
+ */
+T_TEST(ack_rx__answers_behind_a_gap_show_life)
+{
+	u64 time_out;
+	u32 i;
+
+	r_init(&r);
+	r_post(&r, READ, SIG, 256 * 2);
+	r_post(&r, READ, SIG, 256 * 5);
+	r_send_all(&r);
+	r_data(&r, RXO_OP_READ_RESP_FIRST, 10, 256);
+	T_EQ(r_answer(&r, RXO_OP_READ_RESP_FIRST, 12, 0x1f, 256),
+	     RXO_ACK_AHEAD);
+	T_EQ(r_send(&r), 11);
+	for (i = 13; i <= 15; i++) {
+		r.now += 8000;
+		rxo_req_expire(&r.req, r.now);
+		T_EQ(r_next(&r), RXO_REQ_IDLE);
+		T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, i, 0, 256),
+		     RXO_ACK_AHEAD);
+		T_EQ(rxo_req_deadline(&r.req), r.now + 8192);
+	}
+	time_out = rxo_req_deadline(&r.req);
+	r.now += 8000;
+	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 15, 0, 256),
+	     RXO_ACK_AHEAD);
+	T_EQ(rxo_req_deadline(&r.req), time_out);
+	T_EQ(r.req.n_timeout, 0);
+}
