@@ -45,3 +45,11 @@ kernel_release() {
 headers_version() {
 	dpkg-query -W -f '${Version}' "linux-headers-$(kernel_release "$1")"
 }
+
+# commit_name: of this tree, whatever the tables in it say.
+commit_name() {
+	local name
+	name=$(git -C "$RXO_TREE" describe --always --abbrev=12)
+	git -C "$RXO_TREE" diff --quiet HEAD -- . ':!tests/evidence' || name+=-dirty
+	echo "$name"
+}

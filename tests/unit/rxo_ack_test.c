@@ -765,6 +765,17 @@ T_TEST(ack_rx__failed_qp_takes_nothing)
 	r_flush(&r, 1, 2);
 }
 
+/* Nothing is due until READ data comes just before a time-out, and starts it anew. */
+static void r_patient_until(u32 psn, u8 syndrome, enum rxo_ack_kind kind)
+{
+	r.now += 8000;
+	rxo_req_expire(&r.req, r.now);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, psn, syndrome, 256),
+	     kind);
+	T_EQ(rxo_req_deadline(&r.req), r.now + 8192);
+}
+
 /*
  * A peer that answers slowly, and all that has timed out twice: the second answer to
  * the first READ is no reason to ask for the second READ again, as long as it lasts.
@@ -784,14 +795,8 @@ T_TEST(ack_rx__echoes_of_a_read_are_waited_for)
 	r_data(&r, RXO_OP_READ_RESP_LAST, 12, 256);
 	r_post(&r, READ, SIG, 1);
 	r_send_all(&r);
-	for (i = 0; i < 3; i++) {
-		r.now += 8000;
-		rxo_req_expire(&r.req, r.now);
-		T_EQ(r_next(&r), RXO_REQ_IDLE);
-		T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 10 + i, 0x1f, 256),
-		     RXO_ACK_DROP);
-		T_EQ(rxo_req_deadline(&r.req), r.now + 8192);
-	}
+	for (i = 10; i <= 12; i++)
+		r_patient_until(i, 0x1f, RXO_ACK_DROP);
 	/* No more than were asked for. */
 	time_out = rxo_req_deadline(&r.req);
 	r.now += 8000;
@@ -818,14 +823,8 @@ T_TEST(ack_rx__answers_behind_a_gap_show_life)
 	T_EQ(r_answer(&r, RXO_OP_READ_RESP_FIRST, 12, 0x1f, 256),
 	     RXO_ACK_AHEAD);
 	T_EQ(r_send(&r), 11);
-	for (i = 13; i <= 15; i++) {
-		r.now += 8000;
-		rxo_req_expire(&r.req, r.now);
-		T_EQ(r_next(&r), RXO_REQ_IDLE);
-		T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, i, 0, 256),
-		     RXO_ACK_AHEAD);
-		T_EQ(rxo_req_deadline(&r.req), r.now + 8192);
-	}
+	for (i = 13; i <= 15; i++)
+		r_patient_until(i, 0, RXO_ACK_AHEAD);
 	time_out = rxo_req_deadline(&r.req);
 	r.now += 8000;
 	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 15, 0, 256),

@@ -235,8 +235,8 @@ case_underlay_redirected() {
 	need_module sch_ingress cls_matchall act_mirred
 	topo_net
 	dummy_add a round
-	in_a sysctl -qw net.ipv4.conf.round.accept_local=1 net.ipv4.conf.all.rp_filter=0 \
-		net.ipv4.conf.round.rp_filter=0
+	in_a sh -c 'cd /proc/sys/net/ipv4/conf && echo 1 >round/accept_local &&
+		echo 0 >all/rp_filter && echo 0 >round/rp_filter'
 	addresses a round $TOP4_A $TOP6_A
 	link_add a "rxoT$RXO_NR" round
 	in_a tc qdisc add dev lo clsact
