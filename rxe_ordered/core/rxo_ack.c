@@ -158,10 +158,12 @@ static void rxo_ack_rx_rnr(struct rxo_req *req, struct rxo_psn psn, u8 code,
 	}
 	req->n_rnr++;
 	req->early = 0;
-	if (rxo_retry_take_rnr(&req->retry, code, now))
-		rxo_req_go_back(req);
-	else
+	if (!rxo_retry_take_rnr(&req->retry, code, now)) {
 		rxo_req_fail(req, req->una_idx, RXO_WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	rxo_req_go_back(req);
+	req->knocking = true;
 }
 
 /*

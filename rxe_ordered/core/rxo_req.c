@@ -132,15 +132,28 @@ static u32 rxo_req_packet_npsn(const struct rxo_req *req,
 }
 
 /*
- * At most window PSNs in flight. A READ that is longer than the window goes
- * when it is alone: its responses are paced by the peer.
+ * PSNs in flight at most. A peer that was not ready may still not be, and then it
+ * drops all but the first packet, wait after wait. So until that one is acknowledged
+ * only the second goes with it, which draws a NAK if the first is lost.
+ */
+#define RXO_REQ_KNOCK	2
+
+static u32 rxo_req_window(const struct rxo_req *req)
+{
+	return req->knocking ? min(req->cfg.window, (u32)RXO_REQ_KNOCK) :
+			       req->cfg.window;
+}
+
+/*
+ * A READ that is longer than the window goes when it is alone: its responses are
+ * paced by the peer.
  */
 static bool rxo_req_has_window(const struct rxo_req *req, u32 npsn)
 {
 	u32 out = (u32)rxo_psn_diff(req->psn, req->una);
+	u32 window = rxo_req_window(req);
 
-	return !out || (npsn <= req->cfg.window &&
-			out <= req->cfg.window - npsn);
+	return !out || (npsn <= window && out <= window - npsn);
 }
 
 /* A private copy of what a request will look like once it is started. */
@@ -198,7 +211,7 @@ static bool rxo_req_follows(const struct rxo_req *req, u32 idx,
 		return true;
 	npsn = min(rxo_req_npsn(req, next->length), req->rd_part);
 	return req->rd_out < req->cfg.max_rd_atomic &&
-	       (u32)rxo_psn_diff(psn, req->una) + npsn <= req->cfg.window;
+	       (u32)rxo_psn_diff(psn, req->una) + npsn <= rxo_req_window(req);
 }
 
 /*
@@ -215,7 +228,7 @@ static bool rxo_req_wants_ack(const struct rxo_req *req, u32 idx,
 
 	if (req->since_ackreq + 1 >= req->cfg.ack_every)
 		return true;
-	if ((u32)rxo_psn_diff(next, req->una) >= req->cfg.window)
+	if ((u32)rxo_psn_diff(next, req->una) >= rxo_req_window(req))
 		return true;
 	if (rxo_psn_before(psn, req->max) && rxo_psn_eq(next, req->max))
 		return true;
@@ -527,6 +540,7 @@ static void rxo_req_moved(struct rxo_req *req, u64 now)
 		req->gap_known = false;
 	req->repair = false;
 	req->repaired = false;
+	req->knocking = false;
 	if (rxo_psn_before(req->seen, req->una))
 		req->seen = req->una;
 	/* psn never stands behind a failed request, so that one cannot wait. */

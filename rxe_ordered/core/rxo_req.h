@@ -90,6 +90,7 @@ struct rxo_req {
 	bool repair;		/* the one at una is due */
 	u32 repair_npsn;	/* READ: PSNs to ask for */
 	bool repaired;		/* it has left, and una has not moved since */
+	bool knocking;		/* after an RNR NAK, until una moves */
 	u8 keeps;		/* enum rxo_keeps */
 	u32 n_plain;		/* sequence NAKs since that trust was lost */
 	/* counters, monotonic */

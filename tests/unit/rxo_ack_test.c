@@ -617,13 +617,40 @@ T_TEST(ack_rx__rnr)
 	T_EQ(r.now, 11000);
 	T_EQ(r_send(&r), 11);
 	T_EQ(r_send(&r), 12);
-	T_EQ(r_send(&r), 13);
 	T_EQ(r_rnr(&r, 11), RXO_ACK_TAKEN);
 	r_time_out(&r);
 	r_send_all(&r);
 	T_EQ(r_rnr(&r, 11), RXO_ACK_TAKEN);	/* both retries are used */
 	r_ends(&r, 1, RXO_WC_RNR_RETRY_EXC_ERR);
 	r_flush(&r, 2, 3);
+}
+
+/* Two packets after each wait, until the peer has taken the first. */
+T_TEST(ack_rx__rnr_again_and_again)
+{
+	int i;
+
+	r_init(&r);
+	r.cfg.rnr_retry = 7;
+	r_start(&r, 10);
+	for (i = 0; i < 10; i++)
+		r_post(&r, SEND, SIG, 300);
+	r_send_all(&r);
+	for (i = 0; i < 3; i++) {
+		T_EQ(r_rnr(&r, 10), RXO_ACK_TAKEN);
+		r_time_out(&r);
+		T_EQ(r_send(&r), 10);
+		T_EQ(r_send(&r), 11);
+		T_CHECK(r.act.pkt.ackreq);
+		T_EQ(r_next(&r), RXO_REQ_WAIT);
+		T_EQ(r.act.wait, RXO_WAIT_WINDOW);
+	}
+	T_EQ(r_nak(&r, 10, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 10);		/* it was lost */
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	T_EQ(r_ack(&r, 10), RXO_ACK_TAKEN);
+	for (i = 11; i < 30; i++)
+		T_EQ(r_send(&r), i);
 }
 
 T_TEST(ack_rx__rnr_0_retries)
