@@ -369,15 +369,17 @@ static void rxo_ack_rx_atomic(struct rxo_req *req, const struct rxo_pkt *pkt,
  * READ data that has come before. The peer answers what was asked for in order, each
  * request as often as it was sent; for one that comes late this is the first sign
  * that all before it is being answered twice. Without more patience then, every
- * time-out would add to what the peer has to do. It ends: there are no more of
- * these than were asked for.
+ * time-out would add to what the peer has to do: a peer that gets no processor for as
+ * long as a time-out takes would have one READ more to repeat for each that it answers,
+ * and each next one would use up more retries. It ends: there are no more of these than
+ * were asked for.
  */
 static void rxo_ack_echo(struct rxo_req *req, u64 now)
 {
 	if (!req->echoes)
 		return;
 	req->echoes--;
-	rxo_retry_alive(&req->retry, now);
+	rxo_retry_too_early(&req->retry, now);
 }
 
 void rxo_ack_rx(struct rxo_req *req, const struct rxo_pkt *pkt, u64 now,

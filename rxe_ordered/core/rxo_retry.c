@@ -57,11 +57,18 @@ void rxo_retry_progress(struct rxo_retry *r, u64 now, bool outstanding)
 	r->rnr_left = r->rnr_retry;
 	r->waiting_rnr = false;
 	r->waiting_ack = outstanding;
+	r->patient = false;
 	r->ack_start = now;
 }
 
 void rxo_retry_alive(struct rxo_retry *r, u64 now)
 {
+	r->ack_start = now;
+}
+
+void rxo_retry_too_early(struct rxo_retry *r, u64 now)
+{
+	r->patient = true;
 	r->ack_start = now;
 }
 
@@ -71,6 +78,7 @@ void rxo_retry_sent(struct rxo_retry *r, u64 now)
 	if (r->waiting_ack)
 		return;
 	r->waiting_ack = true;
+	r->patient = false;
 	r->ack_start = now;
 }
 
@@ -111,10 +119,17 @@ bool rxo_retry_rnr_over(const struct rxo_retry *r, u64 now)
 	return !r->waiting_rnr || now >= r->rnr_deadline;
 }
 
+/* Only if there is a time-out at all. */
+static u64 rxo_retry_ack_deadline(const struct rxo_retry *r)
+{
+	return r->ack_start +
+	       r->timeout_ns * (r->patient ? RXO_RETRY_PATIENCE : 1);
+}
+
 bool rxo_retry_ack_late(const struct rxo_retry *r, u64 now)
 {
 	return r->waiting_ack && !r->waiting_rnr && r->timeout_ns &&
-	       now >= r->ack_start + r->timeout_ns;
+	       now >= rxo_retry_ack_deadline(r);
 }
 
 u64 rxo_retry_deadline(const struct rxo_retry *r)
@@ -122,7 +137,7 @@ u64 rxo_retry_deadline(const struct rxo_retry *r)
 	if (r->waiting_rnr)
 		return r->rnr_deadline;
 	if (r->waiting_ack && r->timeout_ns)
-		return r->ack_start + r->timeout_ns;
+		return rxo_retry_ack_deadline(r);
 	return U64_MAX;
 }
 

@@ -11,6 +11,8 @@
 
 /* rnr_retry value that means "for ever". */
 #define RXO_RNR_RETRY_FOREVER 7
+/* IBTA 9.7.6.1.3: a time-out takes its time, and no more than four times that. */
+#define RXO_RETRY_PATIENCE 4
 
 struct rxo_retry {
 	/* set at modify QP */
@@ -21,6 +23,7 @@ struct rxo_retry {
 	u8 retries_left;
 	u8 rnr_left;
 	bool waiting_ack;	/* something is outstanding: the timer runs */
+	bool patient;		/* it takes RXO_RETRY_PATIENCE times as long */
 	bool waiting_rnr;	/* told to wait by an RNR NAK */
 	u64 ack_start;		/* when the ACK timer was last started */
 	u64 rnr_deadline;
@@ -52,6 +55,11 @@ void rxo_retry_modify(struct rxo_retry *r, u8 timeout, u8 retry_cnt,
 void rxo_retry_progress(struct rxo_retry *r, u64 now, bool outstanding);
 /* The peer is at work on what it was asked for: the ACK timer, if it runs, restarts. */
 void rxo_retry_alive(struct rxo_retry *r, u64 now);
+/*
+ * It is at work on what was sent again for nothing, so the last time-out came too
+ * early: restart the timer, which takes as long as IBTA 9.7.6.1.3 allows at most.
+ */
+void rxo_retry_too_early(struct rxo_retry *r, u64 now);
 /* A packet was sent: start the ACK timer if it does not run. */
 void rxo_retry_sent(struct rxo_retry *r, u64 now);
 /* What was sent will be sent again: no timer until it is. */

@@ -793,14 +793,15 @@ T_TEST(ack_rx__failed_qp_takes_nothing)
 }
 
 /* Nothing is due until READ data comes just before a time-out, and starts it anew. */
-static void r_patient_until(u32 psn, u8 syndrome, enum rxo_ack_kind kind)
+static void r_patient_until(u32 psn, u8 syndrome, enum rxo_ack_kind kind,
+			    u64 time_out)
 {
 	r.now += 8000;
 	rxo_req_expire(&r.req, r.now);
 	T_EQ(r_next(&r), RXO_REQ_IDLE);
 	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, psn, syndrome, 256),
 	     kind);
-	T_EQ(rxo_req_deadline(&r.req), r.now + 8192);
+	T_EQ(rxo_req_deadline(&r.req), r.now + time_out);
 }
 
 /*
@@ -823,7 +824,7 @@ T_TEST(ack_rx__echoes_of_a_read_are_waited_for)
 	r_post(&r, READ, SIG, 1);
 	r_send_all(&r);
 	for (i = 10; i <= 12; i++)
-		r_patient_until(i, 0x1f, RXO_ACK_DROP);
+		r_patient_until(i, 0x1f, RXO_ACK_DROP, 4 * 8192);
 	/* No more than were asked for. */
 	time_out = rxo_req_deadline(&r.req);
 	r.now += 8000;
@@ -831,6 +832,57 @@ T_TEST(ack_rx__echoes_of_a_read_are_waited_for)
 	     RXO_ACK_DROP);
 	T_EQ(rxo_req_deadline(&r.req), time_out);
 	T_EQ(r.req.n_timeout, 1);
+}
+
+/* The peer works once in 9 us, and then answers the oldest request that it has. */
+struct starved {
+	u32 psn[64], head, tail;
+};
+
+static void starved_asked(struct starved *s)
+{
+	while (r_next(&r) == RXO_REQ_SEND) {
+		r_sent(&r, RXO_SENT);
+		s->psn[s->head++ % 64] = r.act.pkt.psn.v;
+	}
+}
+
+static void starved_answers(struct starved *s)
+{
+	u32 psn = s->psn[s->tail++ % 64], i;
+
+	for (i = 0; i < 2; i++) {
+		if (r_answer(&r, i ? RXO_OP_READ_RESP_LAST :
+				     RXO_OP_READ_RESP_FIRST,
+			     psn + i, 0x1f, 256) == RXO_ACK_READ_DATA)
+			rxo_ack_done(&r.req, &r.ack, RXO_PLACED, r.now);
+	}
+}
+
+/*
+ * Each READ times out before the peer gets to it. It costs a retry then, but there are
+ * never more copies before the next one.
+ */
+T_TEST(ack_rx__a_peer_without_a_processor_is_not_given_up)
+{
+	struct starved s = {};
+	u32 i;
+
+	r_init(&r);
+	for (i = 0; i < 20; i++) {
+		r_post(&r, READ, SIG, 512);
+		starved_asked(&s);
+		do {
+			r.now += 8192;
+			rxo_req_expire(&r.req, r.now);
+			starved_asked(&s);
+			r.now += 808;
+			starved_answers(&s);
+			T_CHECK(s.head - s.tail <= 2);
+		} while (!r_pop(&r));
+		T_EQ(r.done.status, RXO_WC_SUCCESS);
+	}
+	T_CHECK(r.req.n_timeout <= 20);
 }
 
 /*
@@ -851,7 +903,7 @@ T_TEST(ack_rx__answers_behind_a_gap_show_life)
 	     RXO_ACK_AHEAD);
 	T_EQ(r_send(&r), 11);
 	for (i = 13; i <= 15; i++)
-		r_patient_until(i, 0, RXO_ACK_AHEAD);
+		r_patient_until(i, 0, RXO_ACK_AHEAD, 8192);
 	time_out = rxo_req_deadline(&r.req);
 	r.now += 8000;
 	T_EQ(r_answer(&r, RXO_OP_READ_RESP_MIDDLE, 15, 0, 256),
