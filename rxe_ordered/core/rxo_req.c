@@ -133,15 +133,12 @@ static u32 rxo_req_packet_npsn(const struct rxo_req *req,
 
 /*
  * PSNs in flight at most. A peer that was not ready may still not be, and then it
- * drops all but the first packet, wait after wait. So until that one is acknowledged
- * only the second goes with it, which draws a NAK if the first is lost.
+ * drops all but the first packet, wait after wait. So that one goes alone, and asks for
+ * the ACK that lets the others go.
  */
-#define RXO_REQ_KNOCK	2
-
 static u32 rxo_req_window(const struct rxo_req *req)
 {
-	return req->knocking ? min(req->cfg.window, (u32)RXO_REQ_KNOCK) :
-			       req->cfg.window;
+	return req->knocking ? 1 : req->cfg.window;
 }
 
 /*

@@ -93,7 +93,7 @@ static void rxo_resp_rx_ahead(struct rxo_resp *resp, struct rxo_resp_act *act)
  */
 static void rxo_resp_fills(struct rxo_resp *resp, struct rxo_psn next)
 {
-	if (!resp->seq_nak_sent || resp->nak_owed)
+	if (!resp->seq_nak_sent || resp->nak_owed || resp->rnr_nak_sent)
 		return;
 	resp->filled = true;
 	resp->again = next;

@@ -391,6 +391,22 @@ T_TEST(resp_kept__acknowledged_if_it_was_only_overtaken)
 	sends_nothing();
 }
 
+/* What comes again after an RNR wait fills no gap: nothing behind it was kept. */
+T_TEST(resp_kept__acknowledged_after_an_rnr_wait)
+{
+	init();
+	T_EQ(rx(RXO_OP_SEND_FIRST, 10, 256), RXO_RESP_RECV);
+	done(RXO_RES_NO_RECV);
+	T_CHECK(rxo_resp_next(&resp, &tx));
+	T_EQ(rxo_aeth_type(tx.pkt.syndrome), RXO_AETH_RNR);
+	rxo_resp_tx_done(&resp, &tx, RXO_RESP_TX_SENT, &next);
+	take(RXO_OP_SEND_FIRST, 10, 256);
+	T_EQ(rx(RXO_OP_SEND_LAST, 12, 1), RXO_RESP_AHEAD);
+	take(RXO_OP_SEND_MIDDLE, 11, 256);
+	take_kept(RXO_OP_SEND_LAST, 12, 1, true);
+	sends_ack(12, ACK, 1);
+}
+
 /* What the network has refused is still to be sent. */
 T_TEST(resp_kept__rewind)
 {
