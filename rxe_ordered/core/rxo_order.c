@@ -120,9 +120,9 @@ static u32 rxo_order_probes(const struct rxo_order *o,
  */
 static u64 rxo_order_patience(const struct rxo_req *req)
 {
-	u64 late = rxo_rtt_late(&req->rtt);
+	u64 late = rxo_rtt_late(&req->rtt, RXO_PROBE_MIN_NS,
+				RXO_PROBE_START_NS);
 
-	late = late ? max(late, (u64)RXO_PROBE_MIN_NS) : RXO_PROBE_START_NS;
 	return min(late, req->retry.timeout_ns / 4);
 }
 
@@ -155,7 +155,7 @@ u64 rxo_order_deadline(const struct rxo_order *o, const struct rxo_req *req)
 	from = max(o->oldest->arrived, req->retry.ack_start);
 	if (probes)
 		from = max(from, o->probed);
-	return from + (rxo_order_patience(req) << probes);
+	return from + rxo_order_patience(req);
 }
 
 bool rxo_order_probe(const struct rxo_order *o, const struct rxo_req *req,

@@ -449,8 +449,9 @@ static void rxo_req_time(struct rxo_req *req, const struct rxo_req_act *act,
 			 bool asks, u64 now)
 {
 	req->active = now;
-	if (act->retransmit && !req->early) {
+	if (act->retransmit) {
 		req->rtt_timed = false;
+		req->rtt_skip = 0;
 	} else if (!req->rtt_timed && asks && !req->repaired) {
 		if (req->rtt_skip) {
 			req->rtt_skip--;
@@ -488,8 +489,10 @@ void rxo_req_sent(struct rxo_req *req, const struct rxo_req_act *act,
 			req->echoes = min(req->echoes + act->npsn,
 					  RXO_READ_PART);
 	}
-	if (act->probe)
+	if (act->probe) {
+		rxo_rtt_missed(&req->rtt);
 		return;
+	}
 	if (act->repair) {
 		req->repair = false;
 		req->repaired = true;
@@ -688,10 +691,10 @@ bool rxo_req_is_drained(const struct rxo_req *req)
  * Long before the time-out, which has to suit the slowest peer, an answer is late
  * by what others took. Mostly the last packet has been lost then, or one that was
  * sent again: the losses that no NAK reports. So the packet at una is sent once
- * more, which takes no retry and fails nothing: RXO_REQ_EARLY times at most, each
- * after twice the wait of the one before, until the peer is heard again. Not a READ
- * or an atomic: what its answer takes depends on what the peer has to do before it,
- * and answers that nobody needs any more would hold up the next ones.
+ * more, which takes no retry and fails nothing: RXO_REQ_EARLY times at most until the
+ * peer is heard again, each after twice the wait of the one before. Not a READ or an
+ * atomic: what its answer takes depends on what the peer has to do before it, and
+ * answers that nobody needs any more would hold up the next ones.
  *
  * It does not come sooner than this: the peer may be a virtual machine that has to
  * wait for its processor.
@@ -700,13 +703,12 @@ bool rxo_req_is_drained(const struct rxo_req *req)
 
 static u64 rxo_req_early_deadline(const struct rxo_req *req)
 {
-	u64 late = rxo_rtt_late(&req->rtt);
+	u64 late = rxo_rtt_late(&req->rtt, RXO_REQ_EARLY_MIN_NS, 0);
 
 	if (!late || req->early >= RXO_REQ_EARLY ||
 	    !req->retry.waiting_ack || req->retry.waiting_rnr ||
 	    rxo_req_has_result(rxo_req_at(req, req->una_idx)))
 		return U64_MAX;
-	late = max(late, (u64)RXO_REQ_EARLY_MIN_NS) << req->early;
 	/* With time-out 0 the application wants no retransmission. */
 	return late <= req->retry.timeout_ns / 2 ? req->active + late : U64_MAX;
 }
@@ -718,18 +720,9 @@ static bool rxo_req_is_late(const struct rxo_req *req, u64 now)
 	return deadline != U64_MAX && now >= deadline;
 }
 
-/*
- * The answer is timed from when the packet was sent, although it may then be that
- * to the second copy: too long is safe, and else a peer that has become slow would
- * stay too late for ever.
- */
 static void rxo_req_send_early(struct rxo_req *req)
 {
-	if (!req->rtt_timed) {
-		req->rtt_timed = true;
-		req->rtt_psn = req->una;
-		req->rtt_from = req->active;
-	}
+	rxo_rtt_missed(&req->rtt);
 	req->early++;
 	req->n_early++;
 	req->repair = true;

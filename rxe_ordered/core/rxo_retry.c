@@ -146,6 +146,7 @@ void rxo_rtt_sample(struct rxo_rtt *rtt, u64 ns)
 {
 	u64 off;
 
+	rtt->doubled = 0;
 	ns = max(ns, (u64)1);
 	if (!rtt->mean) {
 		rtt->mean = ns;
@@ -157,7 +158,15 @@ void rxo_rtt_sample(struct rxo_rtt *rtt, u64 ns)
 	rtt->mean += ns / 8 - rtt->mean / 8;
 }
 
-u64 rxo_rtt_late(const struct rxo_rtt *rtt)
+void rxo_rtt_missed(struct rxo_rtt *rtt)
 {
-	return rtt->mean ? rtt->mean + 4 * rtt->dev : 0;
+	if (rtt->doubled < RXO_RTT_DOUBLED)
+		rtt->doubled++;
+}
+
+u64 rxo_rtt_late(const struct rxo_rtt *rtt, u64 least, u64 unknown)
+{
+	u64 late = rtt->mean ? max(rtt->mean + 4 * rtt->dev, least) : unknown;
+
+	return late << rtt->doubled;
 }

@@ -36,16 +36,26 @@ u64 rxo_retry_rnr_ns(u8 code);
 
 /*
  * How long an answer takes. Only times of packets that were sent once go in
- * (Karn): it is not known which copy an answer belongs to.
+ * (Karn): it is not known which copy an answer belongs to. So a peer that has become
+ * slow is noticed in another way: each answer that is late doubles what counts as late
+ * until one has been timed again.
  */
 struct rxo_rtt {
 	u64 mean;		/* smoothed, 0: nothing is known yet */
 	u64 dev;		/* smoothed distance from the mean */
+	u8 doubled;		/* so often, RXO_RTT_DOUBLED at most */
 };
 
+#define RXO_RTT_DOUBLED 16
+
 void rxo_rtt_sample(struct rxo_rtt *rtt, u64 ns);
-/* An answer that takes longer is late; 0: nothing is known yet. */
-u64 rxo_rtt_late(const struct rxo_rtt *rtt);
+/* An answer was late: the packet is sent again. */
+void rxo_rtt_missed(struct rxo_rtt *rtt);
+/*
+ * An answer that takes longer is late. @least: none is sooner, but for the doubling.
+ * @unknown: the same while nothing is known.
+ */
+u64 rxo_rtt_late(const struct rxo_rtt *rtt, u64 least, u64 unknown);
 
 void rxo_retry_init(struct rxo_retry *r, u8 timeout, u8 retry_cnt, u8 rnr_retry);
 /* New attributes; a counter is full again only if its attribute changes. */
