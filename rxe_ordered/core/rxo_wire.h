@@ -37,7 +37,10 @@ enum rxo_nak {
 	RXO_NAK_INV_RD_REQ = 4,
 };
 
-/* Credit field of an ACK that says "no end-to-end credits". */
+/*
+ * Credit field of an ACK that says "no end-to-end credits" (IBTA 9.7.7.2): the only one
+ * that is sent. What a peer says there is not looked at.
+ */
 #define RXO_AETH_NO_CREDITS	0x1f
 
 static inline u8 rxo_aeth_make(enum rxo_aeth_type type, u8 value)
