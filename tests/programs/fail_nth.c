@@ -1,90 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Everything that makes something, with each allocation and each copy from or to the
- * process failing in turn: the first, the second, ... until it gets through without
- * one that fails. What has failed leaves nothing, what has succeeded works.
- *
- * Needs a kernel with fault injection (/proc/thread-self/fail-nth), and root.
+ * Every call that makes something, with each allocation and each copy from or to the
+ * process failing in turn. What has failed leaves nothing, what has succeeded works.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <infiniband/rxodv.h>
 
+#include "fail_walk.h"
 #include "t.h"
 #include "t_ioctl.h"
 #include "t_link.h"
 
-#define MAX_NTH		2000
 #define MEM		(64 * 4096)
 #define WRS		128
 
 static struct t_link l;
 static unsigned char *mem;
-
-/* ---------------------------------------------------------------- fault points */
-
-static int fail_fd = -1;
-
-static void set_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		t_skip_all("%s: %s", path, strerror(errno));
-	close(fd);
-}
-
-/* All kinds of allocations, and no stack of each fault in the kernel log. */
-static void prepare(void)
-{
-	static const char *const points[] = {
-		"failslab", "fail_page_alloc", "fail_usercopy",
-	};
-	char path[128];
-	unsigned int i;
-
-	for (i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
-		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/verbose",
-			 points[i]);
-		set_file(path, "0");
-	}
-	set_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	set_file("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
-	set_file("/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N");
-	set_file("/sys/kernel/debug/fail_page_alloc/min-order", "0");
-	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR);
-	if (fail_fd < 0)
-		t_skip_all("no fail-nth: %s", strerror(errno));
-}
-
-/* The nth from now on fails. */
-static void fail_begin(unsigned int nth)
-{
-	char text[16];
-	int n = snprintf(text, sizeof(text), "%u", nth);
-
-	if (pwrite(fail_fd, text, n, 0) != n)
-		t_fatal("fail-nth: %s", strerror(errno));
-}
-
-/*
- * Has it been reached? Nothing fails any more. To ask, and to say so, copies text as
- * well: either may be what fails.
- */
-static bool fail_end(void)
-{
-	char text[16] = "";
-	bool reached = pread(fail_fd, text, sizeof(text) - 1, 0) > 0 &&
-		       text[0] == '0';
-
-	if (pwrite(fail_fd, "0", 1, 0) != 1)
-		fail_begin(0);
-	return reached;
-}
 
 /* --------------------------------------------------------------------- objects */
 
@@ -344,18 +277,6 @@ static void use_poll(void)
 
 /* ------------------------------------------------------------------------ main */
 
-/*
- * Something that is made while an allocation or copy fails: @make returns 0 or an errno,
- * and only in there something fails; @use makes use of all that was made, and takes it
- * down; @undo is for after @make has failed, or NULL if that leaves nothing.
- */
-struct fail_step {
-	const char *name;
-	int (*make)(void);
-	void (*use)(void);
-	void (*undo)(void);
-};
-
 static const struct fail_step objects[] = {
 	{ "open a device", make_context, use_context, NULL },
 	{ "protection domain", make_pd, use_pd, NULL },
@@ -373,51 +294,12 @@ static const struct fail_step objects[] = {
 	{ "message", make_message, use_message, reconnect },
 };
 
-/* Returns the number of the first that nothing came to. */
-static unsigned int walk(const struct fail_step *step)
-{
-	unsigned int nth;
-	bool reached;
-	int err;
-
-	for (nth = 1; nth < MAX_NTH; nth++) {
-		fail_begin(nth);
-		err = step->make();
-		reached = fail_end();
-		if (!err)
-			step->use();
-		else if (step->undo)
-			step->undo();
-		if (!reached) {
-			t_is(err, 0, "%s: once nothing fails", step->name);
-			return nth;
-		}
-	}
-	t_fatal("%s: no end", step->name);
-}
-
-static void fail_walk(const struct fail_step *step, unsigned int n)
-{
-	unsigned int nth, before;
-
-	for (; n; n--, step++) {
-		before = t_failed();
-		nth = walk(step);
-		t_true(t_failed() == before, "%s: %u faults, each clean",
-		       step->name, nth - 1);
-		/* At least the copy of its arguments. */
-		t_true(nth > 1, "%s: something can fail", step->name);
-	}
-}
-
-#define WALK(steps)	fail_walk(steps, sizeof(steps) / sizeof((steps)[0]))
-
 int main(int argc, char **argv)
 {
 	struct t_config config = { .mem = MEM };
 
 	t_args(argc, argv, "Allocations that fail, one by one.");
-	prepare();
+	fail_prepare();
 	t_open();
 	pair_conn_init(&config.conn, &t_port[0], &t_port[1]);
 	config.conn.timeout = 10;
@@ -427,12 +309,12 @@ int main(int argc, char **argv)
 		t_fatal("no memory");
 	memset(mem, 0x5a, MEM);
 
-	WALK(objects);
+	FAIL_WALK(objects);
 	if (make_qp())
 		t_fatal("cannot create a QP");
-	WALK(connecting);
+	FAIL_WALK(connecting);
 	reconnect();
-	WALK(connected);
+	FAIL_WALK(connected);
 	if (ibv_destroy_qp(qp))
 		t_true(false, "the QP can go");
 

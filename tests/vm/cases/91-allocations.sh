@@ -16,3 +16,15 @@ case_allocations_in_calls() {
 		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" --gid-b "$(gid_index "$DEV_B" "$IP4_B")"
 }
 timeout_allocations_in_calls=300
+
+# Devices come and go, with allocations failing in turn.
+case_allocations_in_links() {
+	local path=$RXO_BUILD/tests/fail_links
+	need_file "$path"
+	# In the initial namespace, as the program: "ip netns exec" hides debugfs.
+	ip link add spare type dummy
+	at_exit "ip link delete spare"
+	ip address add 10.79.0.1/24 dev spare
+	ip link set spare up
+	timeout -k 2 50 "$path" --dev-a rxo_spare --dev-b rxo_spare
+}
