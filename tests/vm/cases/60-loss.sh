@@ -91,17 +91,39 @@ case_loss_all_kinds() {
 	all_get_through
 }
 
-# All operations in random order on one queue pair, every byte compared, across the wrap
-# of the PSNs: what is sent again must not upset what is under way.
-case_loss_mixed() {
+# ---- many operations under way ---------------------------------------------------
+
+# mixed_gets_through NETEM...: operations of all kinds on one queue pair, 16 of them under
+# way both ways, across the wrap of the PSNs, every byte compared: what is sent again must
+# not upset what else is under way.
+mixed_gets_through() {
 	need_own_driver
 	topo_pair 9000
-	spoil_net loss 2% duplicate 5%
-	program interop 150 --completions 2000
+	spoil_net "$@"
+	program mixed 150 --completions $((1000 / RXO_SLOW))
 	counters
+}
+
+timeout_loss_mixed=170
+case_loss_mixed() {
+	mixed_gets_through loss 2% duplicate 5%
 	[ "$(counter "$DEV_B" duplicate_requests)" -gt 0 ] || fail "nothing came twice, so nothing was shown"
 }
-timeout_loss_mixed=170
+
+timeout_loss_mixed_reorder=170
+case_loss_mixed_reorder() {
+	mixed_gets_through delay 1ms loss 1% reorder 25%
+	[ "$(counter "$DEV_B" packets_kept)" -gt 0 ] || fail "nothing was overtaken, so nothing was shown"
+}
+
+# Whatever the checksums of the stack let through, the ICRC has to catch.
+timeout_loss_mixed_corruption=170
+case_loss_mixed_corruption() {
+	mixed_gets_through corrupt 3%
+	[ "$(counter "$DEV_B" drop_icrc)" -gt 0 ] || fail "nothing was corrupted, so nothing was shown"
+}
+
+# ---- one thing at a time ---------------------------------------------------------
 
 # Nothing gets through any more: the requester gives up by itself after its retries.
 case_loss_blackout() {

@@ -12,22 +12,31 @@ lane=virtual
 
 INTEROP_PORT=18700
 
-case_interop_loss() {
+# interop_mixed NETEM...: operations of all kinds, 16 of them under way both ways.
+interop_mixed() {
 	interop_pair 9000
-	spoil_net loss 2% duplicate 5%
-	program interop 160 --completions 400
+	spoil_net "$@"
+	program mixed 160 --completions 400
+}
+
+timeout_interop_loss=180
+case_interop_loss() {
+	interop_mixed loss 2% duplicate 5%
 	[ "$(interop_counter retransmits)" -gt 0 ] || fail "nothing was lost, so nothing was shown"
 }
-timeout_interop_loss=180
+
+timeout_interop_reorder=180
+case_interop_reorder() {
+	interop_mixed delay 1ms reorder 25%
+	[ "$(interop_counter packets_kept)" -gt 0 ] || fail "nothing was overtaken, so nothing was shown"
+}
 
 # Whatever the checksums of the stack let through, the ICRC has to catch.
+timeout_interop_corruption=180
 case_interop_corruption() {
-	interop_pair 9000
-	spoil_net corrupt 3%
-	program interop 160 --completions 400
+	interop_mixed corrupt 3%
 	[ "$(interop_counter drop_icrc)" -gt 0 ] || fail "nothing was corrupted, so nothing was shown"
 }
-timeout_interop_corruption=180
 
 # ---- perftest --------------------------------------------------------------------
 
