@@ -203,18 +203,25 @@ static void add_line(struct ladder_trace *trace, char *line, uint32_t qpn_a,
 		add_event(trace, LADDER_B, event, at * 1000);
 }
 
-int ladder_trace_get(struct ladder_trace *trace, uint32_t qpn_a, uint32_t qpn_b)
+void ladder_trace_read(struct ladder_trace *trace, FILE *file, uint32_t qpn_a,
+		       uint32_t qpn_b)
 {
-	FILE *file = fopen(INSTANCE "/trace", "re");
 	char line[512];
 
 	memset(trace, 0, sizeof(*trace));
+	while (fgets(line, sizeof(line), file))
+		add_line(trace, line, qpn_a, qpn_b);
+}
+
+int ladder_trace_get(struct ladder_trace *trace, uint32_t qpn_a, uint32_t qpn_b)
+{
+	FILE *file = fopen(INSTANCE "/trace", "re");
+
 	if (!file) {
 		rxo_error("%s: %s", INSTANCE "/trace", strerror(errno));
 		return -1;
 	}
-	while (fgets(line, sizeof(line), file))
-		add_line(trace, line, qpn_a, qpn_b);
+	ladder_trace_read(trace, file, qpn_a, qpn_b);
 	fclose(file);
 	return 0;
 }

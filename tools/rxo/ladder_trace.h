@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define LADDER_MAX_PACKETS	64
 #define LADDER_MAX_NOTES	64
@@ -69,6 +70,12 @@ void ladder_trace_begin(void);
  */
 int ladder_trace_get(struct ladder_trace *trace, uint32_t qpn_a,
 		     uint32_t qpn_b);
+
+/**
+ * ladder_trace_read - the same from a file that holds the text of a trace
+ */
+void ladder_trace_read(struct ladder_trace *trace, FILE *file, uint32_t qpn_a,
+		       uint32_t qpn_b);
 
 /**
  * ladder_trace_note - add a note

@@ -60,6 +60,14 @@ ladder() {
 	[ ! -e /sys/kernel/tracing/instances/rxo-ladder ] || fail "the trace is left"
 }
 
+# picture FIRST SECOND: one packet of the SVG is lost, and these complete in this order. That
+# it is well-formed is for tests/unit/ladder_svg_test.
+picture() {
+	[ "$(grep -c 'class="lost"' /run/rxo/ladder.svg)" = 1 ] || fail "not one packet lost in the picture"
+	grep -A99 "$1 completes" /run/rxo/ladder.svg | grep -q "$2 completes" || fail "not that order in the picture"
+	grep -q '</svg>' /run/rxo/ladder.svg || fail "no whole picture"
+}
+
 timeout_rxo_ladder=1200
 case_rxo_ladder() {
 	# Where the module has not been loaded there are no tracepoints yet.
@@ -68,14 +76,15 @@ case_rxo_ladder() {
 	# The lost acknowledgement, and the two completions in this order.
 	grep -q ' X<*-* ACK ' /run/rxo/ladder || fail "no lost acknowledgement in the picture"
 	grep -A99 'recv2 completes' /run/rxo/ladder | grep -q 'send1 completes' || fail "not the default's order"
-	grep -q '</svg>' /run/rxo/ladder.svg || fail "no picture"
+	picture recv2 send1
 }
 
 timeout_rxo_ladder_ordered=1200
 case_rxo_ladder_ordered() {
-	ladder 5 --ordered
+	ladder 5 --ordered --svg /run/rxo/ladder.svg
 	grep -A99 'send1 completes' /run/rxo/ladder | grep -q 'recv2 completes' || fail "not the ordered mode's order"
 	grep -q 'recv2 held behind' /run/rxo/ladder || fail "nothing was held"
+	picture send1 recv2
 }
 
 timeout_rxo_ladder_rxe=1200
