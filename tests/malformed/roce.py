@@ -6,9 +6,12 @@ the specification (annex A17.3.3), over whatever bytes there are.
 """
 
 import ctypes
+import fcntl
+import os
 import select
 import socket
 import struct
+import subprocess
 import zlib
 
 from scapy.compat import raw
@@ -20,6 +23,9 @@ from scapy.layers.l2 import Ether
 PORT = 4791
 UDP_SEGMENT = 103
 SO_ATTACH_FILTER = 26
+SOL_PACKET, PACKET_VNET_HDR = 263, 15
+TUNSETIFF, IFF_TAP, IFF_NO_PI, IFF_VNET_HDR = 0x400454ca, 0x0002, 0x1000, 0x4000
+GSO_NONE, GSO_UDP, GSO_UDP_L4 = 0, 3, 5	# of a virtio_net header
 ICRC_LEN = 4
 
 SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_LAST_IMM, SEND_ONLY, SEND_ONLY_IMM = range(6)
@@ -130,6 +136,17 @@ class Wire:
                     UDP(sport=sport, dport=PORT) / (transport + bytes(ICRC_LEN)))
         return transport + icrc(built[:40], built[40:48], transport)
 
+    def gso_frame(self, transports, gso_type, gso_size, udp_len=None):
+        """A frame with @transports as one UDP datagram over IPv4, each with the ICRC that it
+        has alone, and the virtio_net header that claims what the arguments say."""
+        data = b"".join(self.packet(t, id=77 + i)[28:] for i, t in enumerate(transports))
+        frame = self.ether[0] + raw(IP(src=self.src, dst=self.dst, flags="DF", id=77, proto=17) /
+                                    UDP(sport=0xc123, dport=PORT, len=udp_len, chksum=0) / data)
+        # The checksum is said to be still missing: a train without that is refused.
+        header = struct.pack("<BBHHHH", gso_type != GSO_NONE, gso_type, 14 + 20 + 8, gso_size,
+                             14 + 20, 6)
+        return header + frame
+
     def filter_of(self, peer):
         """A socket filter (struct sock_fprog) that lets packets to @peer through."""
         code = [(0x28, 0, 0, 12), (0x15, 0, 2, 0x0800),	# IPv4?
@@ -156,3 +173,37 @@ class Wire:
         offset = 14 + (20 if frame[12:14] == b"\x08\x00" else 40) + 8
         header = frame[offset:offset + 12]
         return header[0], int.from_bytes(header[9:12], "big"), frame[offset + 12:]
+
+
+class Packets:
+    """Frames with a virtio_net header, through a packet socket on @netdev."""
+
+    def __init__(self, netdev):
+        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        self.socket.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
+        self.socket.bind((netdev, 0))
+
+    def send(self, frame):
+        self.socket.send(frame)
+
+    def close(self):
+        self.socket.close()
+
+
+class Tap:
+    """The same out of a tap in the victim's namespace: as if a virtual machine sent them."""
+
+    def __init__(self, netns, mac):
+        name = "forger"
+        self.fd = os.open("/dev/net/tun", os.O_RDWR)
+        fcntl.ioctl(self.fd, TUNSETIFF, struct.pack("16sH22x", name.encode(),
+                                                    IFF_TAP | IFF_NO_PI | IFF_VNET_HDR))
+        for command in (f"link set {name} address {mac} netns {netns}",
+                        f"-n {netns} link set {name} up"):
+            subprocess.run(["ip", *command.split()], check=True)
+
+    def send(self, frame):
+        os.write(self.fd, frame)
+
+    def close(self):
+        os.close(self.fd)

@@ -15,12 +15,13 @@ case_malformed_packets() {
 	need_own_driver
 	need_file "$RXO_BUILD/tests/victim"
 	/usr/bin/python3 -c 'import scapy.contrib.roce' || skip "no python3-scapy"
+	need_module tun
 	topo_pair 9000
 	wait_for 5 has_gid "$DEV_A" "$IP6_A"
 	wait_for 5 has_gid "$DEV_B" "$IP6_B"
 	TALK_SECONDS=290 TALK_PAUSE=50 talk_start "$DEV_A" "$IP4_A" "$DEV_B" "$IP4_B"
 	in_a timeout -k 2 270 "$RXO_TREE/tests/malformed/attack" --victim "$RXO_BUILD/tests/victim" \
-		--netdev "$NET_A" --mac "$(in_b cat "/sys/class/net/$NET_B/address")" \
+		--netdev "$NET_A" --mac "$(in_b cat "/sys/class/net/$NET_B/address")" --netns "$NS_B" \
 		--devices "$DEV_A" "$DEV_B" --ip4 "$IP4_A" "$IP4_B" --ip6 "$IP6_A" "$IP6_B" \
 		--gids4 "$(gid_find "$DEV_A" "$IP4_A")" "$(gid_find "$DEV_B" "$IP4_B")" \
 		--gids6 "$(gid_find "$DEV_A" "$IP6_A")" "$(gid_find "$DEV_B" "$IP6_B")" \
