@@ -148,7 +148,8 @@ case_gone_500_times_beside_devinfo() {
 }
 timeout_gone_500_times_beside_devinfo=1800
 
-# A process with 500 and with 2,000 queue pairs is killed, exits, or cleans up.
+# A process with 500 and with 2,000 queue pairs (on the debug kernel a fifth of that) is
+# killed, exits, or cleans up.
 case_gone_process_with_2000_qps() {
 	need_own_driver
 	need_file "$RXO_BUILD/tests/lc_many"
