@@ -377,6 +377,7 @@ static void rxo_qp_set_resp_cfg(struct rxo_qp *qp)
 		.max_dest_rd_atomic = qp->attr.max_dest_rd_atomic,
 		.min_rnr_timer = qp->attr.min_rnr_timer,
 		.access = qp->attr.qp_access_flags,
+		.credits = true,
 	};
 }
 

@@ -202,6 +202,8 @@ void rxo_run_stop(struct rxo_qp *qp);
 bool rxo_wq_is_short(const struct rxo_wq_ring *wq);
 /* Copy new send requests in, RXO_STEP_REQUESTS at most. True: more. */
 bool rxo_wq_fetch_send(struct rxo_qp *qp);
+/* Receive requests to take, for the peer: what the process says is not checked. */
+u32 rxo_wq_recvs(const struct rxo_qp *qp);
 /* Take the next receive request into qp->rwqe and qp->rsge. */
 enum rxo_resp_result rxo_wq_fetch_recv(struct rxo_qp *qp);
 /*

@@ -29,6 +29,7 @@ static const char *const rxo_status_states[] = {
 static const char *const rxo_status_waits[] = {
 	[RXO_WAIT_NONE] = NULL,
 	[RXO_WAIT_WINDOW] = "window",
+	[RXO_WAIT_CREDITS] = "credits",
 	[RXO_WAIT_FENCE] = "fence",
 	[RXO_WAIT_READ_LIMIT] = "read-limit",
 	[RXO_WAIT_RNR] = NULL,		/* shown with its time */

@@ -210,6 +210,14 @@ static u32 rxo_wq_avail_recv(struct rxo_qp *qp)
 	return 0;
 }
 
+u32 rxo_wq_recvs(const struct rxo_qp *qp)
+{
+	const struct rxo_wq_ring *rq = &qp->rq;
+
+	return min(rxo_ring_used(READ_ONCE(rq->hdr->prod), rq->next),
+		   rq->entries - (rq->next - rq->done));
+}
+
 enum rxo_resp_result rxo_wq_fetch_recv(struct rxo_qp *qp)
 {
 	const u8 *src = rxo_wq_entry(&qp->rq);

@@ -394,6 +394,8 @@ static u32 rxo_tx_run_resp(struct rxo_qp *qp, u32 budget, u64 now)
 {
 	struct rxo_resp_tx rtx;
 
+	if (rxo_resp_has_tx(&qp->resp))
+		qp->resp.recvs = rxo_wq_recvs(qp);
 	while (budget && !qp->tx_resume && rxo_resp_has_tx(&qp->resp) &&
 	       rxo_resp_next(&qp->resp, &rtx))
 		budget -= min(budget, rxo_tx_send_resp(qp, &rtx, budget, now));

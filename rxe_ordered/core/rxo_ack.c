@@ -382,6 +382,18 @@ static void rxo_ack_echo(struct rxo_req *req, u64 now)
 	rxo_retry_too_early(&req->retry, now);
 }
 
+/*
+ * What an ACK says is dealt with, but for its credits. One that comes again for the
+ * newest packet may have been sent for their sake alone (IBTA 9.7.7.2: unsolicited).
+ */
+static void rxo_ack_credits(struct rxo_req *req, const struct rxo_pkt *pkt)
+{
+	if (pkt->opcode == RXO_OP_ACK && !req->failed &&
+	    rxo_aeth_type(pkt->syndrome) == RXO_AETH_ACK &&
+	    rxo_psn_eq(rxo_psn_add(pkt->psn, 1), req->una))
+		rxo_req_credits(req, rxo_aeth_value(pkt->syndrome));
+}
+
 void rxo_ack_rx(struct rxo_req *req, const struct rxo_pkt *pkt, u64 now,
 		struct rxo_ack_act *act)
 {
@@ -413,6 +425,7 @@ void rxo_ack_rx(struct rxo_req *req, const struct rxo_pkt *pkt, u64 now,
 
 	if (is_read && act->drop == RXO_DROP_DUP)
 		rxo_ack_echo(req, now);
+	rxo_ack_credits(req, pkt);
 	if (act->kind == RXO_ACK_DROP && !rxo_psn_eq(una, req->una))
 		act->kind = RXO_ACK_TAKEN;	/* it did move una */
 }

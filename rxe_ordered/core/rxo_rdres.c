@@ -275,7 +275,6 @@ void rxo_rdres_next(const struct rxo_rdres *rd, struct rxo_pkt *pkt,
 	const struct rxo_rd_res *res = &rd->res[job->res % RXO_MAX_RD_ATOMIC];
 
 	pkt->psn = job->next;
-	pkt->syndrome = rxo_aeth_make(RXO_AETH_ACK, RXO_AETH_NO_CREDITS);
 	pkt->msn = res->msn;
 	if (res->opcode == RXO_OP_READ_REQUEST) {
 		rxo_rdres_fill_read(rd, job, res, pkt, src);

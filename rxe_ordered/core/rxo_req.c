@@ -132,23 +132,39 @@ static u32 rxo_req_packet_npsn(const struct rxo_req *req,
 }
 
 /*
- * PSNs in flight at most. A peer that was not ready may still not be, and then it
- * drops all but the first packet, wait after wait. So that one goes alone, and asks for
- * the ACK that lets the others go.
+ * Does the peer have a receive for it, as far as it has told? It is counted here, by
+ * the place of its ACKs among the requests that take one, which needs no MSN to agree
+ * on, and leaves alone those that take none.
  */
-static u32 rxo_req_window(const struct rxo_req *req)
+static bool rxo_req_has_credit(const struct rxo_req *req,
+			       const struct rxo_swqe *wqe, u32 recv_no)
 {
-	return req->knocking ? 1 : req->cfg.window;
+	return !req->limited || !rxo_req_takes_recv(wqe) ||
+	       (s32)(req->recv_limit - recv_no) > 0;
+}
+
+/*
+ * PSNs in flight at most. A peer that was not ready, or has no receive that it has told
+ * of, may drop all but the first packet, wait after wait. So that one goes alone, and
+ * asks for the ACK that lets the others go (IBTA 9.7.7.2: a limited request). Nothing
+ * else would bring news of receives: posting one sends nothing.
+ */
+static u32 rxo_req_window(const struct rxo_req *req, const struct rxo_swqe *wqe)
+{
+	if (req->knocking || !rxo_req_has_credit(req, wqe, wqe->recv_no))
+		return 1;
+	return req->cfg.window;
 }
 
 /*
  * A READ that is longer than the window goes when it is alone: its responses are
  * paced by the peer.
  */
-static bool rxo_req_has_window(const struct rxo_req *req, u32 npsn)
+static bool rxo_req_has_window(const struct rxo_req *req,
+			       const struct rxo_swqe *wqe, u32 npsn)
 {
 	u32 out = (u32)rxo_psn_diff(req->psn, req->una);
-	u32 window = rxo_req_window(req);
+	u32 window = rxo_req_window(req, wqe);
 
 	return !out || (npsn <= window && out <= window - npsn);
 }
@@ -164,13 +180,18 @@ static struct rxo_swqe rxo_req_begun(const struct rxo_req *req,
 		w.first = req->psn;
 		w.last = rxo_psn_add(w.first,
 				     rxo_req_npsn(req, w.length) - 1);
+		w.recv_no = req->recv_no;
 	}
 	return w;
 }
 
-/* What stops the request at cur, which exists, from being sent now? */
+/*
+ * What stops the request at cur, which exists, from being sent now? @begun is what it
+ * is once it has begun.
+ */
 static enum rxo_req_wait rxo_req_obstacle(const struct rxo_req *req,
-					  const struct rxo_swqe *wqe, u32 npsn)
+					  const struct rxo_swqe *wqe,
+					  const struct rxo_swqe *begun, u32 npsn)
 {
 	bool never_sent = rxo_psn_eq(req->psn, req->max);
 
@@ -183,22 +204,26 @@ static enum rxo_req_wait rxo_req_obstacle(const struct rxo_req *req,
 	if (never_sent && rxo_req_has_result(wqe) &&
 	    req->rd_out >= req->cfg.max_rd_atomic)
 		return RXO_WAIT_READ_LIMIT;
-	if (!rxo_req_has_window(req, npsn))
-		return RXO_WAIT_WINDOW;
-	return RXO_WAIT_NONE;
+	if (rxo_req_has_window(req, begun, npsn))
+		return RXO_WAIT_NONE;
+	return rxo_req_has_credit(req, begun, begun->recv_no) ?
+	       RXO_WAIT_WINDOW : RXO_WAIT_CREDITS;
 }
 
 /*
  * Will request @idx + 1 be sent at once when the packets before @psn are out?
- * @psn is where it begins, or began.
+ * @psn is where it begins, or began; @wqe is request @idx, started.
  */
 static bool rxo_req_follows(const struct rxo_req *req, u32 idx,
-			    struct rxo_psn psn)
+			    const struct rxo_swqe *wqe, struct rxo_psn psn)
 {
 	const struct rxo_swqe *next = rxo_req_at(req, idx + 1);
+	u32 recv_no = wqe->recv_no + rxo_req_takes_recv(wqe);
 	u32 npsn;
 
 	if (idx + 1 == req->head || rxo_req_status(req, next))
+		return false;
+	if (!rxo_req_has_credit(req, next, recv_no))
 		return false;
 	if (next->started)
 		return true;
@@ -208,7 +233,7 @@ static bool rxo_req_follows(const struct rxo_req *req, u32 idx,
 		return true;
 	npsn = min(rxo_req_npsn(req, next->length), req->rd_part);
 	return req->rd_out < req->cfg.max_rd_atomic &&
-	       (u32)rxo_psn_diff(psn, req->una) + npsn <= rxo_req_window(req);
+	       (u32)rxo_psn_diff(psn, req->una) + npsn <= rxo_req_window(req, next);
 }
 
 /*
@@ -225,14 +250,14 @@ static bool rxo_req_wants_ack(const struct rxo_req *req, u32 idx,
 
 	if (req->since_ackreq + 1 >= req->cfg.ack_every)
 		return true;
-	if ((u32)rxo_psn_diff(next, req->una) >= rxo_req_window(req))
+	if ((u32)rxo_psn_diff(next, req->una) >= rxo_req_window(req, wqe))
 		return true;
 	if (rxo_psn_before(psn, req->max) && rxo_psn_eq(next, req->max))
 		return true;
 	if (!rxo_psn_eq(psn, wqe->last))
 		return false;
 	return (wqe->flags & RXE_ORDERED_SEND_SIGNALED) ||
-	       !rxo_req_follows(req, idx, next);
+	       !rxo_req_follows(req, idx, wqe, next);
 }
 
 static const u8 rxo_req_opcodes[][4] = {
@@ -399,7 +424,7 @@ void rxo_req_next(const struct rxo_req *req, u64 now, struct rxo_req_act *act)
 	}
 	w = rxo_req_begun(req, wqe);
 	npsn = rxo_req_packet_npsn(req, &w, req->psn);
-	rxo_req_wait(act, rxo_req_obstacle(req, wqe, npsn));
+	rxo_req_wait(act, rxo_req_obstacle(req, wqe, &w, npsn));
 	if (act->wait == RXO_WAIT_NONE)
 		rxo_req_fill(req, req->cur, &w, req->psn, act);
 	else
@@ -424,8 +449,10 @@ static void rxo_req_sent_next(struct rxo_req *req, const struct rxo_req_act *act
 {
 	struct rxo_swqe *wqe = rxo_req_at(req, req->cur);
 	struct rxo_psn next = rxo_psn_add(req->psn, act->npsn);
+	struct rxo_swqe begun = rxo_req_begun(req, wqe);
 
-	*wqe = rxo_req_begun(req, wqe);
+	req->recv_no += !wqe->started && rxo_req_takes_recv(wqe);
+	*wqe = begun;
 	if (rxo_req_has_result(wqe) && !act->retransmit)
 		req->rd_out++;
 	/* Or it would not be comparable after very many READs. */
@@ -567,6 +594,24 @@ bool rxo_req_advance(struct rxo_req *req, struct rxo_psn to, u64 now)
 	if (!rxo_psn_eq(old, req->una))
 		rxo_req_moved(req, now);
 	return rxo_psn_eq(req->una, to);
+}
+
+/* What came in another order, or was rounded, does not take back what was told. */
+void rxo_req_credits(struct rxo_req *req, u8 value)
+{
+	const struct rxo_swqe *wqe = rxo_req_at(req, req->una_idx);
+	u32 limit = req->recv_no;
+
+	if (value == RXO_AETH_NO_CREDITS) {
+		req->limited = false;
+		return;
+	}
+	if (req->una_idx != req->head && wqe->started)
+		limit = wqe->recv_no;
+	limit += rxo_aeth_credits(value);
+	if (!req->limited || (s32)(limit - req->recv_limit) > 0)
+		req->recv_limit = limit;
+	req->limited = true;
 }
 
 void rxo_req_advance_read(struct rxo_req *req, u64 now)

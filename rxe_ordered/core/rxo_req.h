@@ -62,6 +62,10 @@ struct rxo_req {
 	 */
 	struct rxo_psn observable;
 	u32 rd_out;		/* READs and atomics sent and not completed */
+	u32 recv_no;		/* begun requests that take a receive of the peer */
+	/* End-to-end credits, IBTA 9.7.7.2. */
+	bool limited;		/* the peer tells how many receives it has */
+	u32 recv_limit;		/* it has one for each with a smaller recv_no */
 	u32 since_ackreq;	/* packets since AckReq was last set */
 	bool failed;		/* a request failed: nothing is sent any more */
 	bool draining;		/* SQD: finish begun messages, start none */
@@ -111,6 +115,7 @@ enum rxo_req_kind {
 enum rxo_req_wait {
 	RXO_WAIT_NONE,
 	RXO_WAIT_WINDOW,	/* in-flight limit */
+	RXO_WAIT_CREDITS,	/* a receive that the peer has not announced */
 	RXO_WAIT_FENCE,
 	RXO_WAIT_READ_LIMIT,	/* max_rd_atomic */
 	RXO_WAIT_RNR,
@@ -250,6 +255,14 @@ static inline bool rxo_req_has_result(const struct rxo_swqe *wqe)
 	return rxo_req_is_read(wqe) || rxo_req_is_atomic(wqe);
 }
 
+/* Does it take a receive request of the peer? */
+static inline bool rxo_req_takes_recv(const struct rxo_swqe *wqe)
+{
+	return wqe->opcode == RXE_ORDERED_WR_SEND ||
+	       wqe->opcode == RXE_ORDERED_WR_SEND_WITH_IMM ||
+	       wqe->opcode == RXE_ORDERED_WR_RDMA_WRITE_WITH_IMM;
+}
+
 /* First and last PSN of the part of a started READ that @psn lies in. */
 struct rxo_req_part {
 	struct rxo_psn first;
@@ -266,6 +279,8 @@ struct rxo_req_part rxo_req_part(const struct rxo_req *req,
  * a failed request. Return: did una get to @to?
  */
 bool rxo_req_advance(struct rxo_req *req, struct rxo_psn to, u64 now);
+/* An acknowledgement of all before una has the credit field @value. */
+void rxo_req_credits(struct rxo_req *req, u8 value);
 /* The READ packet, or the result of an atomic, at una has been placed. */
 void rxo_req_advance_read(struct rxo_req *req, u64 now);
 /* The next packet to send is una. */

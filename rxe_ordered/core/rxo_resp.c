@@ -471,6 +471,19 @@ bool rxo_resp_has_tx(const struct rxo_resp *resp)
 	return resp->ack_owed || resp->nak_owed || rxo_rdres_has_job(&resp->rd);
 }
 
+/*
+ * Of any acknowledgement. The receive in use is one that the MSN does not count yet,
+ * so to the peer it is still to be used.
+ */
+static u8 rxo_resp_ack_syndrome(const struct rxo_resp *resp)
+{
+	u8 value = RXO_AETH_NO_CREDITS;
+
+	if (resp->cfg.credits)
+		value = rxo_aeth_credits_make(resp->recvs + resp->have_recv);
+	return rxo_aeth_make(RXO_AETH_ACK, value);
+}
+
 static void rxo_resp_fill_ack(struct rxo_psn psn, u8 syndrome, u32 msn,
 			      struct rxo_resp_tx *tx)
 {
@@ -487,6 +500,7 @@ static void rxo_resp_fill_result(const struct rxo_resp *resp,
 	struct rxo_rd_src src;
 
 	rxo_rdres_next(&resp->rd, &tx->pkt, &src);
+	tx->pkt.syndrome = rxo_resp_ack_syndrome(resp);
 	tx->is_read = tx->pkt.opcode != RXO_OP_ATOMIC_ACK;
 	tx->va = src.va;
 	tx->rkey = src.rkey;
@@ -507,9 +521,8 @@ bool rxo_resp_next(const struct rxo_resp *resp, struct rxo_resp_tx *tx)
 				  tx);
 	else if (resp->ack_owed && !rxo_rdres_owes_before(&resp->rd, resp->ack_psn))
 		rxo_resp_fill_ack(resp->ack_psn,
-				  rxo_aeth_make(RXO_AETH_ACK,
-						RXO_AETH_NO_CREDITS),
-				  resp->ack_msn, tx);
+				  rxo_resp_ack_syndrome(resp), resp->ack_msn,
+				  tx);
 	else if (has_job)
 		rxo_resp_fill_result(resp, tx);
 	else

@@ -23,6 +23,7 @@ struct rxo_resp_cfg {
 	u8 max_dest_rd_atomic;
 	u8 min_rnr_timer;	/* 5-bit code */
 	u32 access;		/* QP access flags, enum rxo_access remote bits */
+	bool credits;		/* tell the peer how many receives are posted */
 };
 
 struct rxo_resp {
@@ -36,6 +37,9 @@ struct rxo_resp {
 	u32 wr_rkey;
 	u32 wr_len;
 	bool have_recv;		/* a receive request is in use by the message */
+	u32 recvs;		/* posted and not in use; the caller sets it before
+				 * rxo_resp_next() if cfg.credits
+				 */
 	/* answers owed */
 	bool ack_owed;
 	struct rxo_psn ack_psn;	/* newest SEND or WRITE packet executed; what

@@ -189,3 +189,25 @@ u32 rxo_wire_build(const struct rxo_pkt *pkt, u8 *buf)
 	rxo_wire_build_ext(pkt, info->hdrs, buf + RXO_BTH_LEN);
 	return info->class == RXO_CLASS_NONE ? RXO_BTH_LEN : info->hdr_len;
 }
+
+u8 rxo_aeth_credits_make(u32 recvs)
+{
+	u32 n = 0;
+
+	recvs = min(recvs, RXO_AETH_CREDITS_MAX);
+	while (recvs >> (n + 1))
+		n++;
+	if (!n)
+		return (u8)recvs;
+	return (u8)(2 * n + (recvs >> (n - 1) & 1));
+}
+
+/* Powers of two, and between them three halves of those. */
+u32 rxo_aeth_credits(u8 value)
+{
+	u32 n = value / 2;
+
+	if (value < 2)
+		return value;
+	return value & 1 ? 3u << (n - 1) : 1u << n;
+}

@@ -37,10 +37,7 @@ enum rxo_nak {
 	RXO_NAK_INV_RD_REQ = 4,
 };
 
-/*
- * Credit field of an ACK that says "no end-to-end credits" (IBTA 9.7.7.2): the only one
- * that is sent. What a peer says there is not looked at.
- */
+/* Value of an ACK that limits nothing, for want of end-to-end credits. */
 #define RXO_AETH_NO_CREDITS	0x1f
 
 static inline u8 rxo_aeth_make(enum rxo_aeth_type type, u8 value)
@@ -57,6 +54,16 @@ static inline u8 rxo_aeth_value(u8 syndrome)
 {
 	return syndrome & 0x1f;
 }
+
+/*
+ * End-to-end credits, IBTA 9.7.7.2: the value of an ACK that says that @recvs receives
+ * are posted, or of those as many as a value stands for.
+ */
+#define RXO_AETH_CREDITS_MAX	32768u
+
+u8 rxo_aeth_credits_make(u32 recvs);
+/* How many a value stands for; not RXO_AETH_NO_CREDITS. */
+u32 rxo_aeth_credits(u8 value);
 
 /* Why a packet was dropped. One counter each; names in rxo_drop_name(). */
 enum rxo_drop {

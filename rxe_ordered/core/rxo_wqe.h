@@ -80,8 +80,9 @@ struct rxo_swqe {
 	u8 status;		/* enum rxo_status once it has failed */
 	struct rxo_psn first;	/* valid once sending has begun */
 	struct rxo_psn last;
-	bool started;		/* first and last are assigned */
+	bool started;		/* first, last and recv_no are assigned */
 	bool asked_again;	/* READ: its answers may begin and end anywhere */
+	u32 recv_no;		/* how many before it take a receive of the peer */
 };
 
 struct rxo_sq_limits {

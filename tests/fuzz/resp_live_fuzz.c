@@ -205,9 +205,11 @@ static void transmit(struct world *w, struct tape *t)
 	struct rxo_resp_next_act next;
 	enum rxo_resp_tx_result res = RXO_RESP_TX_SENT;
 	struct rxo_resp_tx tx;
-	bool any = rxo_resp_next(&w->resp, &tx);
+	bool any;
 	u8 hdr[RXO_MAX_HDR_LEN];
 
+	w->resp.recvs = (u32)t->left * 0x01000193;
+	any = rxo_resp_next(&w->resp, &tx);
 	MUST(any == rxo_resp_has_tx(&w->resp));
 	if (!any)
 		return;
@@ -236,6 +238,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	w.cfg = (struct rxo_resp_cfg){
 		.mtu = MTU, .min_rnr_timer = 5,
 		.max_dest_rd_atomic = limits[tape_pick(&t, ARRAY_SIZE(limits))],
+		.credits = size & 1,
 		.access = tape_pick(&t, 8) ? 0xe : (u32)tape_pick(&t, 16),
 	};
 	rxo_resp_init(&w.resp);

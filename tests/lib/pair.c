@@ -148,7 +148,7 @@ static void pair_start_end(struct pair *p, u32 side)
 	struct rxo_resp_cfg resp = {
 		.mtu = c->mtu, .dqpn = 0x100 + !side, .pkey = RXO_DEFAULT_PKEY,
 		.max_dest_rd_atomic = c->max_rd, .min_rnr_timer = c->rnr_timer ? c->rnr_timer : 1,
-		.access = 0xf,
+		.access = 0xf, .credits = c->tells,
 	};
 
 	rxo_req_init(&me->req, me->swqe, PAIR_OPS - 1);
@@ -699,6 +699,7 @@ static u32 pair_tx_resp(struct pair *p, u32 side)
 	struct rxo_resp_tx tx;
 	u32 n = 0;
 
+	me->resp.recvs = p->cfg.credits + me->n_recv_cqe - me->n_recv;
 	while (n < p->cfg.burst && rxo_resp_next(&me->resp, &tx)) {
 		const u8 *src = NULL;
 		static const u8 nothing[1];

@@ -56,6 +56,7 @@ struct pair_cfg {
 	u32 credits;		/* receives posted at first, one more for each
 				 * that completes; 0: any number
 				 */
+	bool tells;		/* and each end tells the other how many there are */
 	bool exchange;		/* end 1 answers each message, end 0 waits for it */
 	u32 forgets;		/* bit: this end keeps nothing that is ahead */
 	/* random faults, percent */

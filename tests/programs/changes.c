@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What modify QP may change while there is traffic, and that it takes effect: the
- * drain of the send queue, attributes in SQD and in RTS; and acknowledgements that
- * stand for many packets. For the virtual-time lane: the fault layer makes each
+ * drain of the send queue, attributes in SQD and in RTS; acknowledgements that stand
+ * for many packets, and what they tell of receives. For the virtual-time lane: the fault layer makes each
  * request take a while, so that there is traffic to change something under, and
  * times tell what was in force.
  */
@@ -360,6 +360,42 @@ static void test_coalescing(const struct pair_conn *conn)
 	t_link_close(&l);
 }
 
+/*
+ * Receives come one by one, in time or not. A message for which the peer has told of none
+ * goes by its first packet, so of what an RNR NAK refuses nothing but that goes again.
+ */
+static void test_credits(const struct pair_conn *conn)
+{
+	uint64_t again, refused, dropped;
+	struct pair_conn slow = *conn;
+	unsigned int i;
+	struct t_link l;
+	struct ibv_wc wc;
+
+	slow.min_rnr = 14;		/* 1.28 ms */
+	open_link(&l, &slow);
+	t_recv(&l.b, 2);
+	post(&l.a, &l.b, IBV_WR_SEND, 0);
+	expect_sends(&l, 0, 1, "the first, which tells of one more");
+	again = t_counter(0, "retransmits");
+	refused = t_counter(0, "rnr_naks_received");
+	dropped = t_counter(1, "drop_seq");
+	for (i = 1; i < MANY; i++)
+		post(&l.a, &l.b, IBV_WR_SEND, i);
+	for (i = 0; i < MANY && t_wait(l.b.rcq, &wc, 1) == 1; i++)
+		if (i > 0)
+			t_recv(&l.b, 1);
+	t_is(i, MANY, "messages received");
+	expect_sends(&l, 1, MANY - 1, "messages, receives one by one");
+	again = t_counter(0, "retransmits") - again;
+	refused = t_counter(0, "rnr_naks_received") - refused;
+	t_true(refused > 0 && refused < 2 * MANY, "%llu were refused",
+	       (unsigned long long)refused);
+	t_is(again, refused, "packets sent again");
+	t_is(t_counter(1, "drop_seq") - dropped, 0, "packets sent in vain behind those");
+	t_link_close(&l);
+}
+
 int main(int argc, char **argv)
 {
 	struct pair_conn conn;
@@ -374,6 +410,7 @@ int main(int argc, char **argv)
 	test_rnr(&conn);
 	test_reads(&conn);
 	test_coalescing(&conn);
+	test_credits(&conn);
 	t_close();
 	return t_done();
 }

@@ -545,6 +545,7 @@ static bool tx_answers(struct sim_end *e, u32 *budget)
 	struct rxo_resp_next_act next;
 	struct rxo_resp_tx tx;
 
+	e->resp.recvs = e->rq_head - e->rq_tail + e->recv_kept;
 	while (*budget && rxo_resp_has_tx(&e->resp) &&
 	       rxo_resp_next(&e->resp, &tx)) {
 		if (is_refused(e)) {

@@ -160,6 +160,24 @@ static void check_tries(struct sim_end *e, struct sim_flow *f)
 	SIM_CHECK(e, f->tries <= most, "packet sent %u times", f->tries);
 }
 
+/*
+ * IBTA 9.7.7.2: what the peer has not told of a receive for goes by one packet at a
+ * time, which asks.
+ */
+static void check_credits(struct sim_end *e, struct sim_flow *f, u32 idx, u64 seq,
+			  const struct rxo_pkt *pkt)
+{
+	u32 before = f->una_recvs, i;
+
+	if (!f->limited || !sim_takes_recv(sim_op(f, idx)->opcode))
+		return;
+	for (i = f->una_op; i != idx; i++)
+		before += sim_takes_recv(sim_op(f, i)->opcode);
+	if ((s32)(f->recv_limit - before) <= 0)
+		SIM_CHECK(e, seq == f->una && pkt->ackreq,
+			  "request %u is sent without a credit", idx);
+}
+
 void oracle_sends(struct sim_end *e, const struct rxo_pkt *pkt, u32 len)
 {
 	struct sim_flow *f = sim_flow(e);
@@ -184,6 +202,8 @@ void oracle_sends(struct sim_end *e, const struct rxo_pkt *pkt, u32 len)
 		  seq - f->una + npsn <= e->req_cfg.window,
 		  "window: %llu + %u", (unsigned long long)(seq - f->una),
 		  npsn);
+	if (seq == f->max)
+		check_credits(e, f, idx, seq, pkt);
 	if (seq == f->max && sim_has_result(op->opcode))
 		check_reads(e, f, seq, npsn);
 	if (seq == f->una)
@@ -213,7 +233,7 @@ static void progress(struct sim_end *e, struct sim_flow *f, u64 una)
 {
 	f->una = una;
 	while (f->una_op != f->begun && end_of(sim_op(f, f->una_op)) <= una)
-		f->una_op++;
+		f->una_recvs += sim_takes_recv(sim_op(f, f->una_op++)->opcode);
 	f->tries = una < f->max;	/* that one is out already */
 	f->rnr_naks = 0;
 	f->rnr_until = 0;
@@ -281,12 +301,28 @@ static void hears_response(struct sim_end *e, struct sim_flow *f, u64 seq)
 	acknowledged(e, f, f->acked);
 }
 
+/* Of the newest packet that it has acknowledged, which may have been before. */
+static void hears_credits(struct sim_flow *f, u32 value)
+{
+	u32 limit = f->una_recvs + oracle_credits(value);
+
+	if (value == 31) {
+		f->limited = false;
+		return;
+	}
+	if (!f->limited || (s32)(limit - f->recv_limit) > 0)
+		f->recv_limit = limit;
+	f->limited = true;
+}
+
 void oracle_hears(struct sim_end *e, const struct rxo_pkt *pkt)
 {
 	struct sim_flow *f = sim_flow(e);
 	s64 at = oracle_seq(pkt->psn.v, e->plan->psn, f->una);
 	u64 seq = (u64)at;
 
+	if (at + 1 == (s64)f->una && pkt->opcode == RXO_OP_ACK && !(pkt->syndrome >> 5))
+		hears_credits(f, pkt->syndrome & 31);
 	if (at < (s64)f->una || seq >= f->max)
 		return;
 	if (pkt->opcode != RXO_OP_ACK) {
@@ -297,6 +333,8 @@ void oracle_hears(struct sim_end *e, const struct rxo_pkt *pkt)
 	case 0:
 		f->acked = max(f->acked, seq + 1);
 		acknowledged(e, f, seq + 1);
+		if (at + 1 == (s64)f->una)
+			hears_credits(f, pkt->syndrome & 31);
 		break;
 	case 1:
 		hears_rnr(e, f, seq, pkt->syndrome & 31);

@@ -332,6 +332,19 @@ static void answers_nak(struct sim_end *e, struct sim_flow *f, s64 seq,
 	}
 }
 
+/* Of the receives for which no message has ended as many as there is a value for. */
+static void check_credits(struct sim_end *e, struct sim_flow *f, u32 value)
+{
+	u32 n = e->rq_head - f->recv_used;
+
+	if (!e->plan->resp.credits)
+		SIM_CHECK(e, value == 31, "credits of a peer without");
+	else
+		SIM_CHECK(e, value < 31 && oracle_credits(value) <= n &&
+			  (value == 30 || oracle_credits(value + 1) > n),
+			  "credits %u with %u receives", value, n);
+}
+
 void oracle_answers(struct sim_end *e, const struct rxo_pkt *pkt,
 		    const u8 *payload, u32 len)
 {
@@ -341,6 +354,8 @@ void oracle_answers(struct sim_end *e, const struct rxo_pkt *pkt,
 
 	SIM_CHECK(e, e->state != RXO_QPS_ERR, "answers after an error");
 	SIM_CHECK(e, pkt->dqpn == sim_peer(e)->qpn, "answers another QP");
+	if (ack && !f->peer_error)
+		check_credits(e, f, pkt->syndrome & 31);
 	if (pkt->opcode != RXO_OP_ACK) {
 		answers_result(e, f, pkt, seq, payload, len);
 		return;

@@ -180,6 +180,8 @@ static void plan_end(struct sim_conn *conn, u32 side, struct rng *r)
 		.min_rnr_timer = plan_rnr_timer(r),
 		.access = RXO_ACCESS_REMOTE_READ | RXO_ACCESS_REMOTE_WRITE |
 			  RXO_ACCESS_REMOTE_ATOMIC,
+		/* Not drawn, so that stored seeds stay what they are. */
+		.credits = p->psn & 1,
 	};
 	p->rd_part = rng_below(r, 4) ? 0 : 1u << rng_range(r, 0, 4);
 	p->depth = (u32)log_range(r, 1, SIM_SQ);

@@ -210,6 +210,9 @@ struct sim_flow {
 	u32 read_head, read_tail;
 	u32 tries;		/* times that una was sent without an answer */
 	u32 rnr_naks;		/* in a row */
+	u32 una_recvs;		/* requests before una_op that take a receive */
+	bool limited;		/* the peer has told how many receives it has */
+	u32 recv_limit;		/* one for each request with fewer before it */
 	u64 rnr_until;
 	u64 progress_at;
 	u32 nak;		/* enum rxo_status that a NAK has told */
@@ -501,6 +504,14 @@ void oracle_ended(struct sim_conn *conn);
 /* What both halves need. */
 s64 oracle_seq(u32 psn, u32 start, u64 near);
 struct sim_op *oracle_find(struct sim_flow *f, u64 seq, u32 *idx);
+/* IBTA table 47: powers of two and three halves of them. */
+static inline u32 oracle_credits(u32 value)
+{
+	if (value < 4)
+		return value;
+	return value & 1 ? 3u << (value - 3) / 2 : 1u << value / 2;
+}
+
 u32 oracle_npsn(const struct sim_conn *conn, u32 len);
 
 /* trace.c */

@@ -134,6 +134,30 @@ T_TEST(pair_order__both_out_of_receives)
 	T_CHECK(proven);
 }
 
+/* Where each tells the other how many receives it has, nothing is sent in vain. */
+T_TEST(pair_order__credits_instead_of_rnr)
+{
+	u64 again[2] = {}, refused[2] = {};
+	struct pair_cfg c = base();
+	u32 burst, i;
+	int side;
+
+	c.credits = 2;
+	for (burst = 1; burst < 20; burst++)
+		for (i = 0; i < 2; i++) {
+			t_context("bursts of %u, %u", burst, i);
+			c.tells = i;
+			c.burst = c.batch = burst;
+			run(&c);
+			for (side = 0; side < 2; side++) {
+				again[i] += pair.end[side].req.n_retransmit;
+				refused[i] += pair.end[side].resp.n_rnr_nak;
+			}
+		}
+	T_CHECK(refused[0] && again[0]);
+	T_CHECK(!refused[1] && !again[1]);
+}
+
 /* The same while the network fails, and keeps no order. */
 T_TEST(pair_order__both_out_of_receives_with_faults)
 {
@@ -144,6 +168,7 @@ T_TEST(pair_order__both_out_of_receives_with_faults)
 	c.rnr_timer = 20;			/* 10 ms and more */
 	for (c.seed = 1; c.seed <= 300; c.seed++) {
 		t_context("seed %llu", c.seed);
+		c.tells = c.seed % 2;
 		c.loss = c.seed % 4 * 3;
 		c.dup = c.seed % 5 * 2;
 		c.delay = c.seed % 3 * 4;
@@ -160,6 +185,7 @@ T_TEST(pair_order__loss_on_a_path_that_keeps_order)
 		t_context("seed %llu", c.seed);
 		c.loss = 1 + c.seed % 15;
 		c.credits = c.seed % 3;
+		c.tells = c.credits && c.seed % 2;
 		c.late = c.seed % 5 == 0;
 		c.burst = c.batch = 1 + c.seed % 9;
 		c.exchange = c.seed % 7 == 0;

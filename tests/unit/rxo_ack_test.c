@@ -24,30 +24,6 @@ T_TEST(ack_rx__cumulative)
 	T_EQ(r.req.una.v, 13);
 }
 
-/* Whatever number of credits it names: none are needed to send. */
-T_TEST(ack_rx__credits_are_not_looked_at)
-{
-	u32 i;
-
-	for (i = 0; i < 32; i++) {
-		r_init(&r);
-		r_post(&r, SEND, SIG, 1);
-		r_post(&r, READ, SIG, 1);
-		r_post(&r, RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD, SIG, 8);
-		r_post(&r, SEND, SIG, 1);
-		T_EQ(r_send_all(&r), 4);
-		T_EQ(r_answer(&r, RXO_OP_ACK, 10, (u8)i, 0), RXO_ACK_TAKEN);
-		T_EQ(r_answer(&r, ONLY, 11, (u8)i, 1), RXO_ACK_READ_DATA);
-		rxo_ack_done(&r.req, &r.ack, RXO_PLACED, r.now);
-		T_EQ(r_answer(&r, RXO_OP_ATOMIC_ACK, 12, (u8)i, 0),
-		     RXO_ACK_RESULT);
-		rxo_ack_done(&r.req, &r.ack, RXO_PLACED, r.now);
-		T_EQ(r_answer(&r, RXO_OP_ACK, 13, (u8)i, 0), RXO_ACK_TAKEN);
-		r_post(&r, SEND, SIG, 1);
-		T_EQ(r_send(&r), 14);
-	}
-}
-
 T_TEST(ack_rx__part_of_a_message)
 {
 	r_init(&r);

@@ -4,6 +4,32 @@
 
 /* ------------------------------------------------------------------- SEND */
 
+/* What is in use for a message that has not ended counts: so does the MSN. */
+T_TEST(resp_credits__receives_are_told)
+{
+	init();
+	cfg.credits = true;
+	start(10);
+	resp.recvs = 5;
+	take_ask(RXO_OP_SEND_ONLY, 10, 1);
+	resp.recvs = 4;
+	sends_ack(10, 4, 1);
+	take_ask(RXO_OP_SEND_FIRST, 11, 256);
+	resp.recvs = 3;
+	sends_ack(11, 4, 1);
+	take_ask(RXO_OP_SEND_LAST, 12, 1);
+	sends_ack(12, 3, 2);
+	take_read(13, 300);
+	resp.recvs = 1000;		/* 768 is 19 */
+	send();
+	T_EQ(tx.pkt.syndrome, 19);
+	send();
+	T_EQ(tx.pkt.syndrome, 19);
+	resp.recvs = 0;
+	take_ask(RXO_OP_WRITE_ONLY, 15, 1);
+	sends_ack(15, 0, 4);
+}
+
 T_TEST(resp_rx__send_only)
 {
 	struct rxo_pkt pkt;

@@ -209,6 +209,31 @@ T_TEST(wire_build__bytes)
 	T_CHECK(!memcmp(b, write_imm, 32));
 }
 
+/* IBTA table 47. */
+T_TEST(aeth__credits)
+{
+	static const u32 table[] = {
+		0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
+		768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
+	};
+	u32 n;
+	u8 i;
+
+	T_EQ(ARRAY_SIZE(table), RXO_AETH_NO_CREDITS);
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		t_context("value %u", i);
+		T_EQ(rxo_aeth_credits(i), table[i]);
+		T_EQ(rxo_aeth_credits_make(table[i]), i);
+	}
+	for (n = 0; n < 32768; n++) {
+		t_context("%u receives", n);
+		i = rxo_aeth_credits_make(n);
+		T_CHECK(table[i] <= n && table[i + 1] > n);
+	}
+	T_EQ(rxo_aeth_credits_make(32769), 30);
+	T_EQ(rxo_aeth_credits_make(0xffffffff), 30);
+}
+
 T_TEST(aeth__syndromes)
 {
 	T_EQ(rxo_aeth_make(RXO_AETH_ACK, RXO_AETH_NO_CREDITS), 0x1f);

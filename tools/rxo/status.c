@@ -37,6 +37,7 @@ static void status_usage(void)
 	     "  rnr=US        the peer had no receive request\n"
 	     "  network=US    the network stack has taken no more\n"
 	     "  window        as many packets are under way as may be\n"
+	     "  credits       the peer has not told of a receive request for more than one packet\n"
 	     "  fence         READs and atomics before it\n"
 	     "  read-limit    as many READs and atomics are under way as may be\n"
 	     "  drain         it is in SQD: what has not begun does not begin\n"
