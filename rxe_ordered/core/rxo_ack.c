@@ -163,7 +163,7 @@ static void rxo_ack_rx_rnr(struct rxo_req *req, struct rxo_psn psn, u8 code,
 		return;
 	}
 	rxo_req_go_back(req);
-	req->knocking = true;
+	req->careful = 1;
 }
 
 /*

@@ -71,6 +71,7 @@ void rxo_req_start(struct rxo_req *req, const struct rxo_req_cfg *cfg,
 	req->una = first;
 	req->observable = first;
 	req->seen = first;
+	req->careful = RXO_MAX_WINDOW;
 	req->keeps = RXO_KEEPS_MAYBE;
 	req->una_idx = req->tail;
 	req->cur = req->tail;
@@ -147,13 +148,14 @@ static bool rxo_req_has_credit(const struct rxo_req *req,
  * PSNs in flight at most. A peer that was not ready, or has no receive that it has told
  * of, may drop all but the first packet, wait after wait. So that one goes alone, and
  * asks for the ACK that lets the others go (IBTA 9.7.7.2: a limited request). Nothing
- * else would bring news of receives: posting one sends nothing.
+ * else would bring news of receives: posting one sends nothing. A peer that was not
+ * heard for a time-out may be gone, or unable to keep up: it gets a few.
  */
 static u32 rxo_req_window(const struct rxo_req *req, const struct rxo_swqe *wqe)
 {
-	if (req->knocking || !rxo_req_has_credit(req, wqe, wqe->recv_no))
+	if (!rxo_req_has_credit(req, wqe, wqe->recv_no))
 		return 1;
-	return req->cfg.window;
+	return min(req->careful, req->cfg.window);
 }
 
 /*
@@ -567,7 +569,7 @@ static void rxo_req_moved(struct rxo_req *req, u64 now)
 		req->gap_known = false;
 	req->repair = false;
 	req->repaired = false;
-	req->knocking = false;
+	req->careful = RXO_MAX_WINDOW;
 	if (rxo_psn_before(req->seen, req->una))
 		req->seen = req->una;
 	/* psn never stands behind a failed request, so that one cannot wait. */
@@ -792,6 +794,7 @@ void rxo_req_expire(struct rxo_req *req, u64 now)
 		req->n_timeout++;
 		req->gap_known = false;
 		rxo_req_retry(req);
+		req->careful = min(req->careful, RXO_REQ_CAREFUL);
 	} else if (rxo_req_is_late(req, now)) {
 		rxo_req_send_early(req);
 	}

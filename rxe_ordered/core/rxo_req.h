@@ -19,6 +19,8 @@
 
 /* A packet is sent again so often without a time-out or NAK, see rxo_req.c. */
 #define RXO_REQ_EARLY	3
+/* Packets under way after a time-out, until there is an answer. */
+#define RXO_REQ_CAREFUL	8u
 
 /* Set at modify QP; may change between packets where the verbs allow it. */
 struct rxo_req_cfg {
@@ -94,7 +96,7 @@ struct rxo_req {
 	bool repair;		/* the one at una is due */
 	u32 repair_npsn;	/* READ: PSNs to ask for */
 	bool repaired;		/* it has left, and una has not moved since */
-	bool knocking;		/* after an RNR NAK, until una moves */
+	u32 careful;		/* PSNs in flight at most, until una moves */
 	u8 keeps;		/* enum rxo_keeps */
 	u32 n_plain;		/* sequence NAKs since that trust was lost */
 	/* counters, monotonic */

@@ -635,6 +635,34 @@ T_TEST(req_expire__retries_are_counted_exactly)
 	r_flush(&r, 1, 2);
 }
 
+/* A dead peer costs a few packets for each retry, however wide the window is. */
+T_TEST(req_expire__few_are_repeated_without_an_answer)
+{
+	u32 i;
+
+	r_init(&r);
+	r_post(&r, SEND, SIG, 100 * 256);
+	T_EQ(r_send_all(&r), 64);
+	for (i = 0; i < r.cfg.retry_cnt; i++) {
+		r_time_out(&r);
+		T_EQ(r_send_all(&r), RXO_REQ_CAREFUL);
+		T_CHECK(r.act.kind == RXO_REQ_WAIT && r.act.wait == RXO_WAIT_WINDOW);
+	}
+	r_ack(&r, 10);
+	T_EQ(r_send_all(&r), 57);
+	r_rnr(&r, 11);
+	r_time_out(&r);
+	T_EQ(r_send_all(&r), 1);
+	r_time_out(&r);
+	T_EQ(r_send_all(&r), 1);		/* it was not ready before that */
+	r_ack(&r, 40);
+	T_EQ(r_send_all(&r), 64);
+	r_time_out(&r);
+	r_time_out(&r);
+	r_time_out(&r);
+	r_ends(&r, 0, RXO_WC_RETRY_EXC_ERR);
+}
+
 T_TEST(req_expire__progress_refills)
 {
 	u32 i;
