@@ -16,6 +16,7 @@
  * enough for a socket of the driver, and too little for the files of sysfs.
  */
 #define NEAR		"10"
+#define ANYWHERE	"32"
 
 static int fail_fd = -1;
 
@@ -30,28 +31,44 @@ static void set_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* Of all kinds of allocations, and of copies. */
-static void set_points(const char *file, const char *text)
+static const char *const points[] = {
+	"failslab", "fail_page_alloc", "fail_usercopy",
+};
+
+#define POINTS		(sizeof(points) / sizeof(points[0]))
+#define ALLOCATIONS	2	/* of these */
+
+/* Of the first so many. */
+static void set_points(unsigned int n, const char *file, const char *text)
 {
-	static const char *const points[] = {
-		"failslab", "fail_page_alloc", "fail_usercopy",
-	};
 	char path[128];
 	unsigned int i;
 
-	for (i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/%s",
 			 points[i], file);
 		set_file(path, text);
 	}
 }
 
+/* @which: of the callers, require or reject. */
+static void set_range(const char *which, unsigned long start, unsigned long end)
+{
+	char file[32], text[32];
+
+	snprintf(file, sizeof(file), "%s-start", which);
+	snprintf(text, sizeof(text), "%#lx", start);
+	set_points(POINTS, file, text);
+	snprintf(file, sizeof(file), "%s-end", which);
+	snprintf(text, sizeof(text), "%#lx", end);
+	set_points(POINTS, file, text);
+}
+
 void fail_prepare(void)
 {
 	/* No stack of each fault in the kernel log. */
-	set_points("verbose", "0");
-	set_file("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	set_file("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
+	set_points(POINTS, "verbose", "0");
+	set_points(ALLOCATIONS, "ignore-gfp-wait", "N");
 	set_file("/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N");
 	set_file("/sys/kernel/debug/fail_page_alloc/min-order", "0");
 	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR);
@@ -84,15 +101,65 @@ static void find_text(const char *module, unsigned long *start, unsigned long *e
 void fail_near(const char *module)
 {
 	unsigned long start = 0, end = ULONG_MAX;
-	char text[32];
 
 	if (module)
 		find_text(module, &start, &end);
-	snprintf(text, sizeof(text), "%#lx", start);
-	set_points("require-start", text);
-	snprintf(text, sizeof(text), "%#lx", end);
-	set_points("require-end", text);
-	set_points("stacktrace-depth", NEAR);
+	set_range("require", start, end);
+	set_points(POINTS, "stacktrace-depth", NEAR);
+}
+
+/* A function of the kernel itself; the table is in the order of the addresses. */
+static void find_function(const char *name, unsigned long *start, unsigned long *end)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char line[512], symbol[256];
+	unsigned long at;
+
+	*start = *end = 0;
+	while (f && !*end && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx %*c %255s", &at, symbol) != 2)
+			continue;
+		if (*start && at > *start)
+			*end = at;
+		else if (!strcmp(symbol, name))
+			*start = at;
+	}
+	if (f)
+		fclose(f);
+	if (!*end)
+		t_fatal("/proc/kallsyms has no %s", name);
+}
+
+void fail_not_in(const char *function)
+{
+	unsigned long start = 0, end = 0;
+
+	if (function)
+		find_function(function, &start, &end);
+	set_range("reject", start, end);
+}
+
+void fail_atomic_in(const char *module, const char *function)
+{
+	unsigned long start = 0, end = ULONG_MAX;
+
+	fail_atomic(0);
+	if (module)
+		find_text(module, &start, &end);
+	else if (function)
+		find_function(function, &start, &end);
+	set_range("require", start, end);
+	set_points(POINTS, "stacktrace-depth", ANYWHERE);
+	set_points(ALLOCATIONS, "ignore-gfp-wait", module || function ? "Y" : "N");
+	set_points(ALLOCATIONS, "probability", module || function ? "100" : "0");
+}
+
+void fail_atomic(int times)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", times);
+	set_points(ALLOCATIONS, "times", text);
 }
 
 /* The nth from now on fails. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Allocations of this thread, and its copies from and to itself, that fail one by one.
- * Needs a kernel with fault injection (/proc/thread-self/fail-nth), and root.
+ * Allocations of this thread, and its copies from and to itself, that fail one by one; and
+ * those for packets, of whoever. Needs a kernel with fault injection
+ * (/proc/thread-self/fail-nth), and root.
  */
 #ifndef FAIL_WALK_H
 #define FAIL_WALK_H
@@ -33,6 +34,27 @@ void fail_prepare(void);
 void fail_near(const char *module);
 
 /**
+ * fail_not_in - what a function of the kernel calls for does not fail
+ * @function: its name, or NULL: no exception
+ */
+void fail_not_in(const char *function);
+
+/**
+ * fail_atomic_in - allocations that fail_atomic() lets fail: those that may not sleep
+ * @module: of a module, or of what it calls
+ * @function: or of a function of the kernel
+ *
+ * With NULL for both, none, and all is as after fail_prepare().
+ */
+void fail_atomic_in(const char *module, const char *function);
+
+/**
+ * fail_atomic - let them fail from now on
+ * @times: so many, -1: all. Of slabs and of pages, each
+ */
+void fail_atomic(int times);
+
+/**
  * fail_walk - each step, with its first allocation failing, its second, ... until it
  * gets through without one that fails
  * @step: @n of them
@@ -40,7 +62,8 @@ void fail_near(const char *module);
  */
 void fail_walk(const struct fail_step *step, unsigned int n, unsigned int stride);
 
-/* All of an array of steps, all of their allocations. */
-#define FAIL_WALK(steps)	fail_walk(steps, sizeof(steps) / sizeof((steps)[0]), 1)
+/* All of an array of steps. */
+#define FAIL_WALK(steps, stride) \
+	fail_walk(steps, sizeof(steps) / sizeof((steps)[0]), stride)
 
 #endif /* FAIL_WALK_H */
