@@ -349,6 +349,11 @@ topo_pair() {
 
 # ---- our own programs ------------------------------------------------------------
 
+# or_short N M: how often; M in a short run.
+or_short() {
+	echo "$((RXO_SHORT ? $2 : $1))"
+}
+
 # program NAME SECONDS OPTIONS...: one of tests/programs, in namespace A; what it
 # prints that is not "ok" is shown, all of it goes to a file.
 program() {

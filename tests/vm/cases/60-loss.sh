@@ -181,5 +181,5 @@ timeout_loss_storm=180
 case_loss_storm() {
 	topo_pair 9000
 	spoil_net delay 5ms loss 10% reorder 25%
-	program qp_storm 160 --completions 25
+	program qp_storm 160 --completions "$(or_short 25 5)"
 }

@@ -6,14 +6,16 @@
 
 lane=virtual kernel=debug
 
-# Everything that makes something, with each allocation of it failing in turn.
+# Everything that makes something, with each allocation of it failing in turn; in a short run
+# with every fourth.
 case_allocations_in_calls() {
 	local path=$RXO_BUILD/tests/fail_nth
 	need_file "$path"
 	topo_pair 9000
 	# Not in a namespace: "ip netns exec" hides debugfs.
 	timeout -k 2 280 "$path" --dev-a "$DEV_A" --dev-b "$DEV_B" \
-		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" --gid-b "$(gid_index "$DEV_B" "$IP4_B")"
+		--gid-a "$(gid_index "$DEV_A" "$IP4_A")" --gid-b "$(gid_index "$DEV_B" "$IP4_B")" \
+		--completions "$(or_short 1 4)"
 }
 timeout_allocations_in_calls=300
 
