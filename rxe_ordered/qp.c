@@ -403,7 +403,8 @@ static void rxo_qp_reset(struct rxo_qp *qp)
 	dst_release(qp->dst);
 	qp->dst = NULL;
 	qp->tx_resume = 0;
-	qp->tx_backoff_ns = 0;
+	qp->tx_tries = 0;
+	qp->tx_refused = 0;
 	qp->comm_est = false;
 	qp->sqd_notify = false;
 	qp->err_event = RXO_RESP_EV_NONE;

@@ -141,7 +141,8 @@ struct rxo_qp {
 	u64 timer_at;		/* expiry of the running timer, U64_MAX: none */
 	u64 tx_resume;		/* transmit again at, 0: now */
 	enum rxo_req_wait req_wait;	/* of the last request looked at */
-	u32 tx_backoff_ns;
+	u8 tx_tries;		/* since a packet has left */
+	u8 tx_refused;		/* of those, by the stack */
 	u16 ip_id;
 	struct rxo_av av;	/* valid from RTR on */
 	struct dst_entry *dst;	/* cached route or NULL */

@@ -16,8 +16,10 @@ enum rxo_counter {
 	RXO_CNT_RX_BYTES,	/* UDP payload */
 	RXO_CNT_TX_PACKETS,
 	RXO_CNT_TX_BYTES,
-	RXO_CNT_TX_BUSY,	/* transmit refused by the stack */
-	RXO_CNT_TX_NO_ROUTE,
+	RXO_CNT_TX_BUSY,	/* tries refused by the stack */
+	RXO_CNT_TX_NOMEM,	/* tries without memory for a packet or its route */
+	RXO_CNT_TX_NO_ROUTE,	/* packets given up */
+	RXO_CNT_TX_DROP,	/* packets dropped by the stack, or refused for long */
 	RXO_CNT_RETRANSMIT,
 	RXO_CNT_TIMEOUT,
 	RXO_CNT_EARLY,

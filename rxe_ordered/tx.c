@@ -29,12 +29,18 @@
 #include "tx.h"
 
 /*
- * Wait after the stack has refused a packet: doubles between these. Once it is
- * at its maximum a refusal counts as a lost packet: a rule that drops everything
- * must end in a transport time-out, not in silence.
+ * Wait before a packet that could not leave is tried again: doubles with each try,
+ * so often at most, 41 ms.
  */
-#define RXO_TX_BACKOFF_MIN_NS	(20 * NSEC_PER_USEC)
-#define RXO_TX_BACKOFF_MAX_NS	(1 * NSEC_PER_MSEC)
+#define RXO_TX_WAIT_NS		(20 * NSEC_PER_USEC)
+#define RXO_TX_WAIT_DOUBLED	11
+/*
+ * After so many tries what the stack refuses counts as lost: a rule that drops
+ * everything must end in a transport time-out, not in silence. Not so without memory:
+ * that says nothing about the peer, and on a QP without a time-out what is lost is
+ * lost for ever.
+ */
+#define RXO_TX_REFUSALS		7
 
 /* What a receiver accepts in one piece, see rx.c; and the stack's own limit. */
 #define RXO_TX_MAX_SEGS		64
@@ -71,7 +77,7 @@ void rxo_tx_exit(void)
 	}
 }
 
-/* Cached route, or a new one. NULL: none. The QP keeps the reference. */
+/* Cached route, or a new one, or an error. The QP keeps the reference. */
 static struct dst_entry *rxo_tx_dst(struct rxo_qp *qp)
 {
 	struct dst_entry *dst = qp->dst;
@@ -81,9 +87,13 @@ static struct dst_entry *rxo_tx_dst(struct rxo_qp *qp)
 	dst_release(dst);
 	dst = rxo_net_route(qp->dev, &qp->av, &qp->dst_cookie);
 	qp->dst = IS_ERR(dst) ? NULL : dst;
-	if (!qp->dst)
-		rxo_stat_inc(qp->dev, RXO_CNT_TX_NO_ROUTE);
-	return qp->dst;
+	return dst;
+}
+
+/* What the stack says when an allocation has failed; the latter not only then. */
+static bool rxo_tx_is_nomem(int err)
+{
+	return err == -ENOMEM || err == -ENOBUFS;
 }
 
 /* ------------------------------------------------------------------ headers */
@@ -188,7 +198,7 @@ static bool rxo_tx_begin(struct rxo_qp *qp, const struct rxo_pkt *pkt, u32 len,
 	u32 room;
 
 	*tx = (struct rxo_tx){ .dst = rxo_tx_dst(qp) };
-	if (!tx->dst)
+	if (IS_ERR(tx->dst))
 		return false;
 	tx->seg_len = rxo_tx_pkt_len(pkt, len);
 	tx->max_segs = 1;
@@ -268,16 +278,40 @@ static void rxo_tx_added(struct rxo_qp *qp, struct rxo_tx *tx)
 	tx->nsegs++;
 }
 
-/* The stack has no room: try the same packet again a little later. */
+/* Try the same packet again a little later. */
+static void rxo_tx_back_off(struct rxo_qp *qp, u64 now)
+{
+	qp->tx_resume = now + ((u64)RXO_TX_WAIT_NS << qp->tx_tries);
+	if (qp->tx_tries < RXO_TX_WAIT_DOUBLED)
+		qp->tx_tries++;
+}
+
+/*
+ * The stack has no room, or no memory for what it does with a packet. False: this
+ * has been going on for long.
+ */
 static bool rxo_tx_backs_off(struct rxo_qp *qp, u64 now)
 {
 	rxo_stat_inc(qp->dev, RXO_CNT_TX_BUSY);
-	if (qp->tx_backoff_ns >= RXO_TX_BACKOFF_MAX_NS)
+	if (qp->tx_refused >= RXO_TX_REFUSALS)
 		return false;
-	qp->tx_backoff_ns = max_t(u32, RXO_TX_BACKOFF_MIN_NS,
-				  2 * qp->tx_backoff_ns);
-	qp->tx_resume = now + qp->tx_backoff_ns;
+	qp->tx_refused++;
+	rxo_tx_back_off(qp, now);
 	return true;
+}
+
+/* @err: of the stack. What it has dropped the time-out repairs. */
+static void rxo_tx_count(struct rxo_qp *qp, const struct rxo_tx *tx, int err)
+{
+	if (!err) {
+		qp->tx_tries = 0;
+		qp->tx_refused = 0;
+	} else if (err != NET_XMIT_CN) {
+		rxo_stat_add(qp->dev, RXO_CNT_TX_DROP, tx->nsegs);
+		return;
+	}
+	rxo_stat_add(qp->dev, RXO_CNT_TX_PACKETS, tx->nsegs);
+	rxo_stat_add(qp->dev, RXO_CNT_TX_BYTES, tx->len);
 }
 
 /* False: refused, to be tried again later. */
@@ -296,15 +330,11 @@ static bool rxo_tx_xmit(struct rxo_qp *qp, struct rxo_tx *tx, u64 now)
 		err = ip6_local_out(qp->dev->net, NULL, skb);
 	else
 		err = ip_local_out(qp->dev->net, NULL, skb);
-	if ((err == NET_XMIT_DROP || err == -ENOBUFS) &&
+	if ((err == NET_XMIT_DROP || rxo_tx_is_nomem(err)) &&
 	    rxo_tx_backs_off(qp, now))
 		return false;
-	/* Any other error is a packet lost on the way. */
-	if (!err)
-		qp->tx_backoff_ns = 0;
 	qp->ip_id += tx->nsegs;
-	rxo_stat_add(qp->dev, RXO_CNT_TX_PACKETS, tx->nsegs);
-	rxo_stat_add(qp->dev, RXO_CNT_TX_BYTES, tx->len);
+	rxo_tx_count(qp, tx, err);
 	return true;
 }
 
@@ -314,7 +344,13 @@ static bool rxo_tx_xmit(struct rxo_qp *qp, struct rxo_tx *tx, u64 now)
  */
 static bool rxo_tx_is_lost(struct rxo_qp *qp, const struct rxo_tx *tx, u64 now)
 {
-	return !tx->dst || !rxo_tx_backs_off(qp, now);
+	if (IS_ERR(tx->dst) && !rxo_tx_is_nomem(PTR_ERR(tx->dst))) {
+		rxo_stat_inc(qp->dev, RXO_CNT_TX_NO_ROUTE);
+		return true;
+	}
+	rxo_stat_inc(qp->dev, RXO_CNT_TX_NOMEM);
+	rxo_tx_back_off(qp, now);
+	return false;
 }
 
 /* ---------------------------------------------------------------- responder */
@@ -483,13 +519,16 @@ static u32 rxo_tx_probe(struct rxo_qp *qp, u32 budget, u64 now)
 {
 	struct rxo_req_act act;
 
-	if (!skb_queue_empty_lockless(&qp->rxq) ||
+	if (qp->tx_resume || !skb_queue_empty_lockless(&qp->rxq) ||
 	    !rxo_order_probe(&qp->order, &qp->req, now, &act))
 		return budget;
 	trace_rxo_probe(qp->dev, qp->obj.id, act.pkt.psn.v,
 			qp->swqe[act.slot].wr_id);
-	rxo_order_probed(&qp->order, &qp->req, now);
-	return budget - rxo_tx_send_req(qp, &act, 1, now);
+	budget -= rxo_tx_send_req(qp, &act, 1, now);
+	/* One that could not leave is still due. */
+	if (!qp->tx_resume)
+		rxo_order_probed(&qp->order, &qp->req, now);
+	return budget;
 }
 
 static u32 rxo_tx_run_req(struct rxo_qp *qp, u32 budget, u64 now)

@@ -95,7 +95,7 @@ struct rxo_hold *rxo_order_flush(struct rxo_order *o);
 u64 rxo_order_deadline(const struct rxo_order *o, const struct rxo_req *req);
 /*
  * If a probe is due, the packet to send. Commit it as a request (rxo_req_sent())
- * and here. False: none is due.
+ * and, unless it could not leave and is to be tried again, here. False: none is due.
  */
 bool rxo_order_probe(const struct rxo_order *o, const struct rxo_req *req,
 		     u64 now, struct rxo_req_act *act);

@@ -602,10 +602,13 @@ static void tx_probe(struct sim_end *e, u32 *budget)
 	if (e->rx_count || !*budget ||
 	    !rxo_order_probe(&e->order, &e->req, e->sim->now, &act))
 		return;
+	if (is_refused(e)) {
+		rxo_req_sent(&e->req, &act, RXO_SENT_BUSY, e->sim->now);
+		return;
+	}
 	SIM_TRACE(e, "probes");
 	rxo_order_probed(&e->order, &e->req, e->sim->now);
-	rxo_req_sent(&e->req, &act, is_refused(e) ? RXO_SENT_BUSY :
-				    tx_request(e, &act), e->sim->now);
+	rxo_req_sent(&e->req, &act, tx_request(e, &act), e->sim->now);
 	--*budget;
 }
 

@@ -136,6 +136,25 @@ case_loss_blackout() {
 	stop "$SERVER"
 }
 
+# The network stack takes nothing any more. What it has refused for long is given up and
+# counted as that, not as sent.
+case_loss_refused() {
+	local sent
+	topo_pair
+	perftest_start_pair ib_send_bw -e -n 100000 -s 4096
+	wait_for 15 sent_packets
+	in_a tc qdisc add dev "$NET_A" root pfifo limit 0
+	pause 0.02
+	sent=$(counter "$DEV_A" tx_packets)
+	not finish "$CLIENT" 40 || fail "traffic that cannot leave succeeded"
+	grep -E 'Failed status 12|syndrom|retry' "$CLIENT_OUT" || fail "client: $(cat "$CLIENT_OUT")"
+	stop "$SERVER"
+	counters
+	[ "$(counter "$DEV_A" tx_busy)" -gt 0 ] || fail "nothing was refused"
+	[ "$(counter "$DEV_A" tx_drops)" -gt 0 ] || fail "what was given up is not counted"
+	[ "$(counter "$DEV_A" tx_packets)" = "$sent" ] || fail "what was given up counts as sent"
+}
+
 sent_packets() {
 	[ "$(counter "$DEV_A" tx_packets)" -gt 100 ]
 }

@@ -30,3 +30,16 @@ case_allocations_in_links() {
 	ip link set spare up
 	timeout -k 2 50 "$path" --dev-a rxo_spare --dev-b rxo_spare
 }
+
+# Packets for which there is no memory are sent when there is. In the namespace of A, but not by
+# "ip netns exec".
+case_allocations_of_packets() {
+	local point
+	topo_pair
+	in_a ip link set "$NET_A" gso_max_segs 1
+	for point in failslab fail_page_alloc; do
+		at_exit "echo 0 >/sys/kernel/debug/$point/probability"
+	done
+	EXEC_A=(busybox nsenter "--net=/run/netns/$NS_A")
+	program starved 50
+}
