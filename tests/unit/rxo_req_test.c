@@ -657,10 +657,6 @@ T_TEST(req_expire__few_are_repeated_without_an_answer)
 	T_EQ(r_send_all(&r), 1);		/* it was not ready before that */
 	r_ack(&r, 40);
 	T_EQ(r_send_all(&r), 64);
-	r_time_out(&r);
-	r_time_out(&r);
-	r_time_out(&r);
-	r_ends(&r, 0, RXO_WC_RETRY_EXC_ERR);
 }
 
 T_TEST(req_expire__progress_refills)
