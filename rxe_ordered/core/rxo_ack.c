@@ -28,6 +28,16 @@ static void rxo_ack_drop(struct rxo_ack_act *act, enum rxo_drop drop)
 /* Sequence NAKs after which a peer that does not keep packets is tried again. */
 #define RXO_ACK_TRY_AGAIN	64
 
+/* The started request that @psn, in una .. max - 1, belongs to. */
+static u32 rxo_ack_find(const struct rxo_req *req, struct rxo_psn psn)
+{
+	u32 idx = req->una_idx;
+
+	while (rxo_psn_after(psn, rxo_req_at(req, idx)->last))
+		idx++;
+	return idx;
+}
+
 /*
  * una cannot get past a request that misses data at una. Has that been asked for
  * again, or will it be anyway? Once is enough for each gap: the answers that are
@@ -180,6 +190,25 @@ static bool rxo_ack_may_repair(struct rxo_req *req)
 	return req->keeps != RXO_KEEPS_NOT;
 }
 
+/*
+ * The packet at @psn is missing at the peer, and here READ data before it. The peer says
+ * so once, so what follows from @psn on is sent again now, and not what comes between:
+ * that has been executed. Should it say so again before una moves, that is no news.
+ */
+static void rxo_ack_rx_seq_nak_ahead(struct rxo_req *req, struct rxo_psn psn,
+				     u64 now, struct rxo_ack_act *act)
+{
+	bool news = rxo_ack_ahead(req, psn, psn, now) || !req->nak_ahead;
+
+	if (!news) {
+		rxo_ack_drop(act, RXO_DROP_SEQ);
+		return;
+	}
+	req->nak_ahead = true;
+	if (rxo_psn_before(psn, req->psn))
+		rxo_req_go_back_to(req, rxo_ack_find(req, psn), psn);
+}
+
 static void rxo_ack_rx_seq_nak(struct rxo_req *req, struct rxo_psn psn, u64 now,
 			       struct rxo_ack_act *act)
 {
@@ -189,7 +218,7 @@ static void rxo_ack_rx_seq_nak(struct rxo_req *req, struct rxo_psn psn, u64 now,
 	req->n_seq_nak++;
 	act->unexecuted = true;
 	if (!rxo_req_advance(req, psn, now)) {
-		rxo_ack_implied_nak(req, act);
+		rxo_ack_rx_seq_nak_ahead(req, psn, now, act);
 		return;
 	}
 	if (rxo_psn_eq(req->psn, psn))
@@ -263,16 +292,6 @@ static void rxo_ack_rx_aeth(struct rxo_req *req, const struct rxo_pkt *pkt,
 		return;
 	}
 	rxo_ack_drop(act, RXO_DROP_RESPONSE);	/* reserved code */
-}
-
-/* The started request that @psn, in una .. max - 1, belongs to. */
-static u32 rxo_ack_find(const struct rxo_req *req, struct rxo_psn psn)
-{
-	u32 idx = req->una_idx;
-
-	while (rxo_psn_after(psn, rxo_req_at(req, idx)->last))
-		idx++;
-	return idx;
 }
 
 /*

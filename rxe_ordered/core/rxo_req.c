@@ -567,6 +567,7 @@ static void rxo_req_moved(struct rxo_req *req, u64 now)
 	/* A repair that is no longer due was for what has arrived after all. */
 	if (req->repair || !rxo_psn_before(req->una, req->gap_end))
 		req->gap_known = false;
+	req->nak_ahead = false;
 	req->repair = false;
 	req->repaired = false;
 	req->careful = RXO_MAX_WINDOW;
@@ -629,11 +630,16 @@ void rxo_req_advance_read(struct rxo_req *req, u64 now)
 	rxo_req_moved(req, now);
 }
 
+void rxo_req_go_back_to(struct rxo_req *req, u32 idx, struct rxo_psn psn)
+{
+	req->psn = psn;
+	req->cur = idx;
+	req->since_ackreq = 0;
+}
+
 void rxo_req_go_back(struct rxo_req *req)
 {
-	req->psn = req->una;
-	req->cur = req->una_idx;
-	req->since_ackreq = 0;
+	rxo_req_go_back_to(req, req->una_idx, req->una);
 	req->repair = false;
 	req->repaired = false;
 	rxo_retry_stop(&req->retry);

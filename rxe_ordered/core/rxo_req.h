@@ -92,6 +92,7 @@ struct rxo_req {
 	bool gap_known;		/* READ data missing at una was asked for again */
 	struct rxo_psn gap_end;	/* as far as this */
 	struct rxo_psn seen;	/* answers have been seen up to here at least */
+	bool nak_ahead;		/* a sequence NAK from beyond una was heeded */
 	/* One packet sent again instead of all: see rxo_ack.c. */
 	bool repair;		/* the one at una is due */
 	u32 repair_npsn;	/* READ: PSNs to ask for */
@@ -285,7 +286,9 @@ bool rxo_req_advance(struct rxo_req *req, struct rxo_psn to, u64 now);
 void rxo_req_credits(struct rxo_req *req, u8 value);
 /* The READ packet, or the result of an atomic, at una has been placed. */
 void rxo_req_advance_read(struct rxo_req *req, u64 now);
-/* The next packet to send is una. */
+/* The next packet to send is @psn, of request @idx; it has been sent before. */
+void rxo_req_go_back_to(struct rxo_req *req, u32 idx, struct rxo_psn psn);
+/* It is una, and nothing is repaired out of turn. */
 void rxo_req_go_back(struct rxo_req *req);
 /* Go back to una at the price of a transport retry; none left: fail there. */
 void rxo_req_retry(struct rxo_req *req);

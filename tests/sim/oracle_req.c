@@ -278,6 +278,9 @@ static void hears_nak(struct sim_end *e, struct sim_flow *f, u64 seq, u32 code)
 	};
 	u32 idx;
 
+	/* What comes before a gap has been executed, if READ data is missing there or not. */
+	if (!code)
+		f->acked = max(f->acked, seq);
 	acknowledged(e, f, seq);
 	if (code && code < ARRAY_SIZE(status) && oracle_find(f, seq, &idx) &&
 	    idx == f->una_op) {

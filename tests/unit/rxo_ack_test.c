@@ -598,6 +598,33 @@ T_TEST(ack_rx__sequence_nak_beyond_a_read)
 	T_EQ(r_send(&r), 13);
 }
 
+/* The data before it has been asked for, so nothing else would draw attention to it. */
+T_TEST(ack_rx__sequence_nak_behind_a_known_gap)
+{
+	u32 i;
+
+	r_init(&r);
+	for (i = 0; i < 3; i++)
+		r_post(&r, READ, SIG, 600);
+	r_send_all(&r);
+	r_data(&r, FIRST, 10, 256);
+	T_EQ(r_answer(&r, LAST, 12, 0x1f, 88), RXO_ACK_AHEAD);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r_nak(&r, 13, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 13);
+	T_EQ(r_send(&r), 16);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	T_CHECK(rxo_req_deadline(&r.req) != U64_MAX);
+	T_EQ(r.req.retry.retries_left, 1);
+	T_EQ(r_nak(&r, 13, RXO_NAK_PSN), RXO_ACK_DROP);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	/* One that says more is progress. */
+	T_EQ(r_nak(&r, 16, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 16);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+	T_CHECK(!r_pop(&r));
+}
+
 T_TEST(ack_rx__rnr)
 {
 	r_init(&r);
