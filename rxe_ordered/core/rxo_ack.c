@@ -340,6 +340,23 @@ static bool rxo_ack_is_in_turn(struct rxo_req *req, const struct rxo_swqe *wqe,
 	return true;
 }
 
+/*
+ * If a packet of @wqe was asked for early, and this is the answer to that: the peer
+ * answers in order, so what else is missing of the READ has been lost, too. A piece ends
+ * with LAST if it does not begin at the first PSN, says rdma_rxe.
+ */
+static void rxo_ack_rx_early(struct rxo_req *req, const struct rxo_swqe *wqe,
+			     const struct rxo_pkt *pkt)
+{
+	struct rxo_psn end = rxo_psn_add(rxo_req_part(req, wqe, pkt->psn).last, 1);
+
+	if (!req->early || !(rxo_opcode_info(pkt->opcode)->pos & RXO_POS_LAST))
+		return;
+	req->gap_known = false;
+	if (rxo_psn_after(end, req->seen))
+		req->seen = end;
+}
+
 static void rxo_ack_rx_read(struct rxo_req *req, const struct rxo_pkt *pkt,
 			    u64 now, struct rxo_ack_act *act)
 {
@@ -361,7 +378,9 @@ static void rxo_ack_rx_read(struct rxo_req *req, const struct rxo_pkt *pkt,
 	if (!rxo_ack_response_fits(req, wqe, pkt, act->len)) {
 		act->kind = RXO_ACK_TAKEN;
 		rxo_req_fail(req, idx, RXO_WC_BAD_RESP_ERR);
+		return;
 	}
+	rxo_ack_rx_early(req, wqe, pkt);
 }
 
 /* The peer never executes it again, so the result is the one and only. */

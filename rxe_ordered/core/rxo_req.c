@@ -550,6 +550,15 @@ void rxo_req_rewind(struct rxo_req *req, const struct rxo_req *mark)
 
 /* --------------------------------------------- acknowledgement and failure */
 
+/* Has una got past the beginning of a READ, and not to its end? */
+static bool rxo_req_is_within_read(const struct rxo_req *req)
+{
+	const struct rxo_swqe *wqe = rxo_req_at(req, req->una_idx);
+
+	return req->una_idx != req->head && wqe->started &&
+	       rxo_req_is_read(wqe) && !rxo_psn_eq(req->una, wqe->first);
+}
+
 /* una has moved. */
 static void rxo_req_moved(struct rxo_req *req, u64 now)
 {
@@ -563,7 +572,9 @@ static void rxo_req_moved(struct rxo_req *req, u64 now)
 		req->rtt_skip = 7;
 	}
 	req->active = now;
-	req->early = 0;
+	/* So often for each READ, however slowly its answers come. */
+	if (!rxo_req_is_within_read(req))
+		req->early = 0;
 	/* A repair that is no longer due was for what has arrived after all. */
 	if (req->repair || !rxo_psn_before(req->una, req->gap_end))
 		req->gap_known = false;
@@ -745,22 +756,39 @@ bool rxo_req_is_drained(const struct rxo_req *req)
  * by what others took. Mostly the last packet has been lost then, or one that was
  * sent again: the losses that no NAK reports. So the packet at una is sent once
  * more, which takes no retry and fails nothing: RXO_REQ_EARLY times at most until the
- * peer is heard again, each after twice the wait of the one before. Not a READ or an
- * atomic: what its answer takes depends on what the peer has to do before it, and
- * answers that nobody needs any more would hold up the next ones.
+ * peer is heard again, each after twice the wait of the one before.
+ *
+ * What a READ takes depends on what the peer has to do before it, and answers that
+ * nobody needs any more would hold up the next ones. So of a READ one packet is asked
+ * for, RXO_REQ_EARLY times for the whole of it, and its answer tells whether the rest is
+ * lost as well, see rxo_ack.c. Nor is a READ or atomic asked for of which it is not
+ * known that the peer has executed it: it would execute a piece as a READ of its own, and
+ * take the whole for something else later.
  *
  * It does not come sooner than this: the peer may be a virtual machine that has to
  * wait for its processor.
  */
 #define RXO_REQ_EARLY_MIN_NS	1000000u
 
+/* Of what has a result: has the peer executed what una lies in? */
+static bool rxo_req_has_answered(const struct rxo_req *req,
+				 const struct rxo_swqe *wqe)
+{
+	if (rxo_psn_before(req->una, req->seen))
+		return true;
+	return rxo_req_is_read(wqe) &&
+	       !rxo_psn_eq(req->una, rxo_req_part(req, wqe, req->una).first);
+}
+
 static u64 rxo_req_early_deadline(const struct rxo_req *req)
 {
+	const struct rxo_swqe *wqe = rxo_req_at(req, req->una_idx);
 	u64 late = rxo_rtt_late(&req->rtt, RXO_REQ_EARLY_MIN_NS, 0);
 
 	if (!late || req->early >= RXO_REQ_EARLY ||
-	    !req->retry.waiting_ack || req->retry.waiting_rnr ||
-	    rxo_req_has_result(rxo_req_at(req, req->una_idx)))
+	    !req->retry.waiting_ack || req->retry.waiting_rnr)
+		return U64_MAX;
+	if (rxo_req_has_result(wqe) && !rxo_req_has_answered(req, wqe))
 		return U64_MAX;
 	/* With time-out 0 the application wants no retransmission. */
 	return late <= req->retry.timeout_ns / 2 ? req->active + late : U64_MAX;

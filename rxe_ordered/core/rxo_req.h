@@ -86,7 +86,7 @@ struct rxo_req {
 	struct rxo_rtt rtt;
 	u64 active;		/* when something was last sent or heard */
 	u8 early;		/* packets sent again before the time-out since
-				 * una has moved
+				 * una has moved, or of the READ it lies in
 				 */
 	u32 echoes;		/* READ responses asked for more than once */
 	bool gap_known;		/* READ data missing at una was asked for again */

@@ -141,7 +141,8 @@ T_TEST(req_early__not_while_packets_leave)
 	T_EQ(r.req.n_early, 0);
 }
 
-T_TEST(req_early__not_for_a_result)
+/* It may be the request that was lost: then a piece would be a READ of its own. */
+T_TEST(req_early__not_for_a_result_before_its_request_is_executed)
 {
 	start();
 	r_post(&r, READ, SIG, 600);
@@ -153,6 +154,109 @@ T_TEST(req_early__not_for_a_result)
 	r_data(&r, RXO_OP_READ_RESP_LAST, 12, 88);
 	r.req.rtt = (struct rxo_rtt){ .mean = 4 * MS };
 	T_EQ(early_after(4 * MS), 13);
+}
+
+/* A READ of the PSNs 10 .. 13 of which the first has come. */
+static void start_read(void)
+{
+	start();
+	r_post(&r, READ, SIG, 1000);
+	r_send_all(&r);
+	r_data(&r, RXO_OP_READ_RESP_FIRST, 10, 256);
+	r.req.rtt = (struct rxo_rtt){ .mean = 4 * MS };
+}
+
+static void asks_for(u32 psn, u32 npsn, u32 len)
+{
+	T_EQ(again.pkt.opcode, RXO_OP_READ_REQUEST);
+	T_EQ(again.pkt.psn.v, psn);
+	T_EQ(again.npsn, npsn);
+	T_EQ(again.pkt.va, VA + (psn - 10) * 256);
+	T_EQ(again.pkt.dma_len, len);
+}
+
+/* The end has been lost. */
+T_TEST(req_early__one_packet_of_a_read_then_the_rest)
+{
+	start_read();
+	early_after(4 * MS);
+	asks_for(11, 1, 256);
+	r_data(&r, RXO_OP_READ_RESP_ONLY, 11, 256);
+	T_CHECK(rxo_ack_has_gap(&r.req));
+	T_CHECK(!rxo_ack_kept_due(&r.req, NULL, r.now));
+	T_EQ(r_send(&r), 12);
+	again = r.act;
+	asks_for(12, 2, 1000 - 512);
+	r_data(&r, RXO_OP_READ_RESP_FIRST, 12, 256);
+	r_data(&r, RXO_OP_READ_RESP_LAST, 13, 1000 - 768);
+	T_CHECK(!rxo_ack_has_gap(&r.req));
+	r_ends(&r, 0, RXO_WC_SUCCESS);
+	T_EQ(rxo_req_deadline(&r.req), U64_MAX);
+}
+
+/* What was missing has been asked for again, and that is lost, too. */
+T_TEST(req_early__a_repetition_of_a_read)
+{
+	struct rxo_psn kept = rxo_psn_make(13);
+
+	start_read();
+	T_EQ(r_answer(&r, RXO_OP_READ_RESP_LAST, 13, 0x1f, 1000 - 768),
+	     RXO_ACK_AHEAD);
+	T_EQ(r_send(&r), 11);
+	again = r.act;
+	asks_for(11, 2, 512);
+	early_after(4 * MS);
+	asks_for(11, 1, 256);
+	r_data(&r, RXO_OP_READ_RESP_LAST, 11, 256);	/* of rdma_rxe */
+	T_CHECK(!rxo_ack_kept_due(&r.req, &kept, r.now));
+	T_EQ(r_send(&r), 12);
+	again = r.act;
+	asks_for(12, 1, 256);
+	r_data(&r, RXO_OP_READ_RESP_ONLY, 12, 256);
+	T_CHECK(rxo_ack_kept_due(&r.req, &kept, r.now));
+}
+
+/* The peer has all the time that the time-out gives it, at the price of three packets. */
+T_TEST(req_early__a_slow_read_is_not_asked_for_without_end)
+{
+	u32 psn;
+
+	start();
+	r_post(&r, READ, SIG, 16 * 256);
+	r_send_all(&r);
+	r_data(&r, RXO_OP_READ_RESP_FIRST, 10, 256);
+	r.req.rtt = (struct rxo_rtt){ .mean = 4 * MS };
+	for (psn = 11; psn < 14; psn++) {
+		T_EQ(early_after(4 * MS << (psn - 11)), psn);
+		T_EQ(again.npsn, 1);
+		r_data(&r, RXO_OP_READ_RESP_MIDDLE, psn, 256);
+		T_CHECK(!rxo_ack_has_gap(&r.req));
+	}
+	T_EQ(rxo_req_deadline(&r.req), r.now + (4096 << 14));
+	/* Those that were asked for twice say that it is at work. */
+	r.now += MS;
+	T_EQ(r_answer(&r, RXO_OP_READ_RESP_ONLY, 11, 0x1f, 256), RXO_ACK_DROP);
+	T_EQ(rxo_req_deadline(&r.req), r.now + 4 * (4096 << 14));
+	for (; psn < 25; psn++)
+		r_data(&r, RXO_OP_READ_RESP_MIDDLE, psn, 256);
+	r_data(&r, RXO_OP_READ_RESP_LAST, psn, 256);
+	r_post(&r, SEND, SIG, 1);
+	r_send_all(&r);
+	r.req.rtt = (struct rxo_rtt){ .mean = 4 * MS };
+	early_after(4 * MS);
+}
+
+T_TEST(req_early__a_repetition_of_an_atomic)
+{
+	start();
+	r_post(&r, RXE_ORDERED_WR_ATOMIC_FETCH_AND_ADD, SIG, 8);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	T_EQ(rxo_req_deadline(&r.req), r.now + (4096 << 14));
+	T_EQ(r_ack(&r, 11), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 10);
+	r.req.rtt = (struct rxo_rtt){ .mean = 4 * MS };
+	T_EQ(early_after(4 * MS), 10);
 }
 
 /* The wait begins with what was heard last, if only an old answer. */
