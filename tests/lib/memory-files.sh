@@ -7,8 +7,8 @@
 # what has been built, and the tests.
 
 programs=(bash sh busybox awk cat chmod cp cut date dirname env grep head hostname ln ls mkdir
-	mktemp mount nice printf rm sed seq setsid sleep sort tail tee timeout touch tr true uname
-	wc dmesg strace stdbuf ip rdma tc ss modprobe rmmod insmod lsmod
+	mktemp mount nice printf prlimit rm sed seq setpriv setsid sleep sort tail tee timeout touch tr
+	true uname wc dmesg strace stdbuf ip rdma tc ss modprobe rmmod insmod lsmod
 	ibv_rc_pingpong ibv_devices ibv_devinfo ibv_asyncwatch
 	ib_send_bw ib_write_bw ib_read_bw ib_atomic_bw
 	ib_send_lat ib_write_lat ib_read_lat ib_atomic_lat)
