@@ -322,8 +322,8 @@ static enum rxo_resp_result rxo_rx_exec(struct rxo_qp *qp,
 	}
 }
 
-/* Behind a gap: until it is filled, if there is room. */
-static void rxo_rx_keep(struct rxo_qp *qp, struct rxo_kept **where,
+/* Behind a gap: until it is filled, if there is room. True: it is kept, or was. */
+static bool rxo_rx_keep(struct rxo_qp *qp, struct rxo_kept **where,
 			struct rxo_psn next, struct rxo_psn psn,
 			struct sk_buff *skb, u32 seg)
 {
@@ -331,6 +331,7 @@ static void rxo_rx_keep(struct rxo_qp *qp, struct rxo_kept **where,
 
 	if (why)
 		rxo_rx_drop(qp->dev, why);
+	return !why || why == RXO_DROP_DUP;
 }
 
 /* Follow-up of a responder commit. ERR is entered when the NAK has left. */
@@ -364,8 +365,9 @@ static void rxo_rx_request(struct rxo_qp *qp, const struct rxo_pkt *pkt,
 		return;
 	}
 	if (act.kind == RXO_RESP_AHEAD) {
-		rxo_rx_keep(qp, &qp->kept_req, qp->resp.epsn, pkt->psn, skb,
-			    seg);
+		res = rxo_rx_keep(qp, &qp->kept_req, qp->resp.epsn, pkt->psn,
+				  skb, seg) ? RXO_RES_OK : RXO_RES_BUSY;
+		rxo_resp_done(&qp->resp, &act, res, &next);
 		return;
 	}
 	res = rxo_rx_exec(qp, &act, payload);
@@ -449,14 +451,12 @@ static void rxo_rx_feed(struct rxo_qp *qp, struct rxo_kept *kept,
 static void rxo_rx_feed_requests(struct rxo_qp *qp, u64 now)
 {
 	struct rxo_psn psn;
+	bool kept;
 
-	while (rxo_kept_first(qp->kept_req, &psn)) {
-		if (rxo_psn_after(psn, qp->resp.epsn)) {
-			rxo_resp_gap(&qp->resp);
-			return;
-		}
+	while ((kept = rxo_kept_first(qp->kept_req, &psn)) &&
+	       !rxo_psn_after(psn, qp->resp.epsn))
 		rxo_rx_feed(qp, qp->kept_req, psn, now);
-	}
+	rxo_resp_gap(&qp->resp, kept);
 }
 
 static void rxo_rx_feed_answers(struct rxo_qp *qp, u64 now)
@@ -518,7 +518,7 @@ static enum rxo_drop rxo_rx_one(struct rxo_qp *qp, struct sk_buff *skb, u32 i,
 			rxo_rx_feed_answers(qp, now);
 	} else {
 		rxo_rx_request(qp, &pkt, seg + pkt.hdr_len, skb, i);
-		if (unlikely(qp->kept_req))
+		if (unlikely(qp->kept_req || rxo_resp_has_dropped(&qp->resp)))
 			rxo_rx_feed_requests(qp, now);
 	}
 	return RXO_DROP_NONE;

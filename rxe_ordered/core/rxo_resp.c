@@ -61,25 +61,48 @@ static void rxo_resp_refuse(struct rxo_resp *resp, struct rxo_resp_act *act,
 }
 
 /* IBTA 9.7.5.2.4: a gap is reported once, until the missing packet arrives. */
-void rxo_resp_gap(struct rxo_resp *resp)
+static void rxo_resp_ask(struct rxo_resp *resp)
 {
 	if (resp->seq_nak_sent || resp->failed)
 		return;
 	rxo_resp_owe_nak(resp, resp->epsn,
 			 rxo_aeth_make(RXO_AETH_NAK, RXO_NAK_PSN));
 	resp->seq_nak_sent = true;
-	resp->n_seq_nak++;
+}
+
+static void rxo_resp_dropped(struct rxo_resp *resp, struct rxo_psn psn)
+{
+	if (!resp->dropped || rxo_psn_after(psn, resp->dropped_psn))
+		resp->dropped_psn = psn;
+	resp->dropped = true;
+	resp->dropped_told = false;
+}
+
+/*
+ * A peer that hears a NAK sends all from there on again, or the one packet first; an
+ * ACK of no more than that one has it send the rest. It does not send again by itself
+ * what was dropped if it has never heard a NAK, as the missing packet was only late, or
+ * if it sent that behind one, or if the ACK is for what was kept, too.
+ */
+void rxo_resp_gap(struct rxo_resp *resp, bool kept)
+{
+	if (resp->dropped && rxo_psn_before(resp->dropped_psn, resp->epsn))
+		resp->dropped = false;
+	if (kept || (resp->dropped && !resp->dropped_told))
+		rxo_resp_ask(resp);
 }
 
 /*
  * After an RNR NAK the peer sends everything again, so there is no use in
- * keeping what arrives meanwhile.
+ * keeping what arrives meanwhile. It may still be overtaken, too.
  */
 static void rxo_resp_rx_ahead(struct rxo_resp *resp, struct rxo_resp_act *act)
 {
 	act->kind = resp->rnr_nak_sent ? RXO_RESP_DROP : RXO_RESP_AHEAD;
 	act->drop = RXO_DROP_SEQ;
-	rxo_resp_gap(resp);
+	if (resp->rnr_nak_sent && resp->nak_owed)
+		rxo_resp_dropped(resp, act->pkt.psn);
+	rxo_resp_ask(resp);
 }
 
 /*
@@ -99,9 +122,10 @@ static void rxo_resp_fills(struct rxo_resp *resp, struct rxo_psn next)
 	resp->again = next;
 }
 
-void rxo_resp_unkeep(const struct rxo_resp *resp, struct rxo_pkt *pkt)
+void rxo_resp_unkeep(struct rxo_resp *resp, struct rxo_pkt *pkt)
 {
 	pkt->ackreq &= !resp->filled;
+	resp->dropped_told = false;
 }
 
 /* Is it the first repetition of what was kept, see rxo_resp_fills()? */
@@ -448,8 +472,13 @@ void rxo_resp_done(struct rxo_resp *resp, const struct rxo_resp_act *act,
 		   enum rxo_resp_result result, struct rxo_resp_next_act *next)
 {
 	memset(next, 0, sizeof(*next));
-	if (act->kind == RXO_RESP_DROP || act->kind == RXO_RESP_AHEAD)
+	if (act->kind == RXO_RESP_DROP)
 		return;
+	if (act->kind == RXO_RESP_AHEAD) {
+		if (result != RXO_RES_OK)
+			rxo_resp_dropped(resp, act->pkt.psn);
+		return;
+	}
 	if (act->kind == RXO_RESP_NONE) {
 		if (resp->fatal_due)
 			rxo_resp_event_of(resp, next);
@@ -544,6 +573,13 @@ static void rxo_resp_tx_refused(struct rxo_resp *resp, struct rxo_psn psn,
 	rxo_resp_event_of(resp, next);
 }
 
+static void rxo_resp_nak_left(struct rxo_resp *resp, u8 syndrome)
+{
+	resp->nak_owed = false;
+	resp->dropped_told = true;
+	resp->n_seq_nak += syndrome == rxo_aeth_make(RXO_AETH_NAK, RXO_NAK_PSN);
+}
+
 void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
 		      enum rxo_resp_tx_result result,
 		      struct rxo_resp_next_act *next)
@@ -560,7 +596,7 @@ void rxo_resp_tx_done(struct rxo_resp *resp, const struct rxo_resp_tx *tx,
 		resp->ack_owed = false;
 		resp->filled = false;
 		if (rxo_aeth_type(tx->pkt.syndrome) != RXO_AETH_ACK)
-			resp->nak_owed = false;
+			rxo_resp_nak_left(resp, tx->pkt.syndrome);
 	}
 }
 
@@ -571,6 +607,8 @@ struct rxo_resp_mark rxo_resp_mark(const struct rxo_resp *resp)
 		.ack_owed = resp->ack_owed,
 		.nak_owed = resp->nak_owed,
 		.filled = resp->filled,
+		.dropped_told = resp->dropped_told,
+		.n_seq_nak = resp->n_seq_nak,
 	};
 }
 
@@ -580,4 +618,6 @@ void rxo_resp_rewind(struct rxo_resp *resp, const struct rxo_resp_mark *mark)
 	resp->ack_owed = mark->ack_owed;
 	resp->nak_owed = mark->nak_owed;
 	resp->filled = mark->filled;
+	resp->dropped_told = mark->dropped_told;
+	resp->n_seq_nak = mark->n_seq_nak;
 }

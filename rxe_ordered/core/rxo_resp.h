@@ -53,6 +53,13 @@ struct rxo_resp {
 	bool seq_nak_sent;	/* one NAK per gap */
 	bool rnr_nak_sent;	/* the peer starts over from epsn: keep nothing */
 	/*
+	 * Packets from beyond epsn were not kept, the newest of them at dropped_psn.
+	 * Told: a NAK has left since then, and nothing that was kept has had its turn.
+	 */
+	bool dropped;
+	bool dropped_told;
+	struct rxo_psn dropped_psn;
+	/*
 	 * The packet that a NAK asked for has come, and nothing has been acknowledged
 	 * since. A peer that goes back now sends what was kept a second time; so far
 	 * it has got to the packet before @again.
@@ -82,8 +89,8 @@ enum rxo_resp_kind {
  * What the caller executes before rxo_resp_done().
  *
  * AHEAD: the caller may keep the packet (rxo_reorder.h) and bring it again once
- *	epsn has reached it. If something is kept when it has brought all that it
- *	can, there is another gap: rxo_resp_gap().
+ *	epsn has reached it; if it cannot, RXO_RES_BUSY (a packet that it has
+ *	already is kept). When it has brought all that it can: rxo_resp_gap().
  * RECV: if need_recv, take the next receive request (none: RXO_RES_NO_RECV; bad
  *	entry: RXO_RES_RECV_BAD). Place len bytes at offset of its scatter list
  *	(not accessible: RXO_RES_LOC_PROT; beyond its length: RXO_RES_LOC_LEN).
@@ -167,7 +174,7 @@ void rxo_resp_start(struct rxo_resp *resp, const struct rxo_resp_cfg *cfg,
 void rxo_resp_modify(struct rxo_resp *resp, const struct rxo_resp_cfg *cfg);
 
 /* The turn of a packet that was kept has come; then rxo_resp_rx() as usual. */
-void rxo_resp_unkeep(const struct rxo_resp *resp, struct rxo_pkt *pkt);
+void rxo_resp_unkeep(struct rxo_resp *resp, struct rxo_pkt *pkt);
 /* @pkt: request class opcode, already validated, for this QP. */
 void rxo_resp_rx(struct rxo_resp *resp, const struct rxo_pkt *pkt,
 		 struct rxo_resp_act *act);
@@ -179,8 +186,17 @@ void rxo_resp_rx(struct rxo_resp *resp, const struct rxo_pkt *pkt,
 void rxo_resp_done(struct rxo_resp *resp, const struct rxo_resp_act *act,
 		   enum rxo_resp_result result, struct rxo_resp_next_act *next);
 
-/* Packets from beyond epsn are kept, the one at epsn is not: ask for it. */
-void rxo_resp_gap(struct rxo_resp *resp);
+/* Is rxo_resp_gap() due even if nothing is kept? */
+static inline bool rxo_resp_has_dropped(const struct rxo_resp *resp)
+{
+	return resp->dropped;
+}
+
+/*
+ * All that was kept up to epsn has been brought. Packets from beyond are @kept, or
+ * have been dropped: ask for the one at epsn.
+ */
+void rxo_resp_gap(struct rxo_resp *resp, bool kept);
 
 /* Is there anything to send? */
 bool rxo_resp_has_tx(const struct rxo_resp *resp);
@@ -205,6 +221,8 @@ struct rxo_resp_mark {
 	bool ack_owed;
 	bool nak_owed;
 	bool filled;
+	bool dropped_told;
+	u64 n_seq_nak;
 };
 
 struct rxo_resp_mark rxo_resp_mark(const struct rxo_resp *resp);

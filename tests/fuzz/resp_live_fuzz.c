@@ -141,16 +141,23 @@ static enum rxo_resp_result outcome(struct world *w, struct tape *t,
 }
 
 /* As rx.c keeps it, or now and then has no room. */
-static void keep(struct world *w, struct tape *t, const struct rxo_pkt *pkt)
+static enum rxo_resp_result keep(struct world *w, struct tape *t,
+				 const struct rxo_pkt *pkt)
 {
 	u32 slot;
 
-	if (tape_pick(t, 8) == 7 ||
-	    rxo_reorder_add(&w->order, w->resp.epsn, pkt->psn, &slot) !=
-	    RXO_REORDER_KEEP)
-		return;
-	MUST(slot < RXO_REORDER_WINDOW);
-	w->kept[slot] = *pkt;
+	if (tape_pick(t, 8) == 7)
+		return RXO_RES_BUSY;
+	switch (rxo_reorder_add(&w->order, w->resp.epsn, pkt->psn, &slot)) {
+	case RXO_REORDER_KEEP:
+		MUST(slot < RXO_REORDER_WINDOW);
+		w->kept[slot] = *pkt;
+		return RXO_RES_OK;
+	case RXO_REORDER_DUP:
+		return RXO_RES_OK;
+	default:
+		return RXO_RES_BUSY;
+	}
 }
 
 static void receive_one(struct world *w, struct tape *t,
@@ -169,7 +176,8 @@ static void receive_one(struct world *w, struct tape *t,
 		return;
 	}
 	if (act.kind == RXO_RESP_AHEAD) {
-		keep(w, t, &pkt);
+		rxo_resp_done(&w->resp, &act, keep(w, t, &pkt), &next);
+		MUST(!next.complete && !next.fatal);
 		return;
 	}
 	act.orig = held(pkt.psn);
@@ -186,18 +194,18 @@ static void receive(struct world *w, struct tape *t)
 	struct rxo_psn psn;
 
 	receive_one(w, t, &pkt);
-	while (rxo_reorder_first(&w->order, &psn)) {
-		if (rxo_psn_after(psn, w->resp.epsn)) {
-			rxo_resp_gap(&w->resp);
-			MUST(w->fatal || w->resp.seq_nak_sent);
-			return;
-		}
+	while (rxo_reorder_first(&w->order, &psn) &&
+	       !rxo_psn_after(psn, w->resp.epsn)) {
 		pkt = w->kept[rxo_reorder_slot(psn)];
 		MUST(rxo_psn_eq(pkt.psn, psn));
 		rxo_reorder_remove(&w->order, rxo_reorder_slot(psn));
 		rxo_resp_unkeep(&w->resp, &pkt);
 		receive_one(w, t, &pkt);
 	}
+	rxo_resp_gap(&w->resp, w->order.count);
+	MUST(!w->order.count || w->fatal || w->resp.seq_nak_sent);
+	MUST(!rxo_resp_has_dropped(&w->resp) ||
+	     !rxo_psn_before(w->resp.dropped_psn, w->resp.epsn));
 }
 
 static void transmit(struct world *w, struct tape *t)

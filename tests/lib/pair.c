@@ -468,17 +468,19 @@ static void pair_follow_up(struct pair *p, u32 side,
 }
 
 /* @next: what this end waits for. */
-static void pair_keep(struct pair *p, u32 side, struct pair_kept *kept,
-		      struct rxo_psn next, struct rxo_psn psn,
-		      const struct pair_packet *in)
+static enum rxo_resp_result
+pair_keep(struct pair *p, u32 side, struct pair_kept *kept, struct rxo_psn next,
+	  struct rxo_psn psn, const struct pair_packet *in)
 {
+	enum rxo_reorder_verdict verdict = RXO_REORDER_FAR;
 	u32 slot;
 
-	if (p->cfg.forgets >> side & 1 ||
-	    rxo_reorder_add(&kept->order, next, psn, &slot) != RXO_REORDER_KEEP)
-		return;
-	kept->pkt[slot] = *in;
-	p->end[side].n_kept++;
+	if (!(p->cfg.forgets >> side & 1))
+		verdict = rxo_reorder_add(&kept->order, next, psn, &slot);
+	if (verdict == RXO_REORDER_KEEP)
+		kept->pkt[slot] = *in;
+	p->end[side].n_kept += verdict == RXO_REORDER_KEEP;
+	return verdict == RXO_REORDER_FAR ? RXO_RES_BUSY : RXO_RES_OK;
 }
 
 static void pair_take_kept(struct pair_kept *kept, struct rxo_psn psn,
@@ -511,11 +513,11 @@ static void pair_one_request(struct pair *p, u32 side,
 	struct rxo_resp_act act;
 
 	rxo_resp_rx(resp, pkt, &act);
-	if (act.kind == RXO_RESP_AHEAD)
-		pair_keep(p, side, &me->kept_req, resp->epsn, pkt->psn, in);
-	if (act.kind == RXO_RESP_DROP || act.kind == RXO_RESP_AHEAD)
+	if (act.kind == RXO_RESP_DROP)
 		return;
-	res = pair_exec(p, side, &act, in->b + pkt->hdr_len);
+	res = act.kind == RXO_RESP_AHEAD ?
+		pair_keep(p, side, &me->kept_req, resp->epsn, pkt->psn, in) :
+		pair_exec(p, side, &act, in->b + pkt->hdr_len);
 	rxo_resp_done(resp, &act, res, &next);
 	pair_follow_up(p, side, &next);
 	if (res == RXO_RES_NO_RECV)
@@ -537,8 +539,7 @@ static void pair_rx_request(struct pair *p, u32 side, const struct rxo_pkt *pkt,
 		rxo_resp_unkeep(&me->resp, &kept_pkt);
 		pair_one_request(p, side, &kept_pkt, &kept);
 	}
-	if (me->kept_req.order.count)
-		rxo_resp_gap(&me->resp);
+	rxo_resp_gap(&me->resp, me->kept_req.order.count);
 }
 
 static void pair_pop(struct pair *p, u32 side)

@@ -321,18 +321,24 @@ static enum rxo_resp_result execute(struct sim_end *e, struct rxo_resp_act *act,
 }
 
 /* Behind a gap: until it is filled, if there is room. */
-static bool keep(struct sim_end *e, struct sim_kept *kept, struct rxo_psn next,
-		 struct rxo_psn psn, u32 index)
+static enum rxo_reorder_verdict keep(struct sim_end *e, struct sim_kept *kept,
+				     struct rxo_psn next, struct rxo_psn psn,
+				     u32 index)
 {
+	enum rxo_reorder_verdict verdict;
 	u32 slot;
 
-	if (kept->order.count >= e->plan->keep ||
-	    rxo_reorder_add(&kept->order, next, psn, &slot) != RXO_REORDER_KEEP)
-		return false;
+	verdict = rxo_reorder_add(&kept->order, next, psn, &slot);
+	if (verdict != RXO_REORDER_KEEP)
+		return verdict;
+	if (kept->order.count > e->plan->keep) {
+		rxo_reorder_remove(&kept->order, slot);
+		return RXO_REORDER_FAR;
+	}
 	SIM_TRACE(e, "keeps psn %06x", psn.v);
 	kept->packet[slot] = index;
 	e->sim->stats.kept++;
-	return true;
+	return RXO_REORDER_KEEP;
 }
 
 /* True: the packet has been kept. */
@@ -341,6 +347,7 @@ static bool rx_request(struct sim_end *e, const struct rxo_pkt *pkt,
 {
 	struct rxo_resp_next_act next;
 	enum rxo_resp_result res;
+	enum rxo_reorder_verdict kept;
 	struct rxo_resp_act act;
 
 	rxo_resp_rx(&e->resp, pkt, &act);
@@ -349,8 +356,12 @@ static bool rx_request(struct sim_end *e, const struct rxo_pkt *pkt,
 			  rxo_drop_name(act.drop));
 		return false;
 	}
-	if (act.kind == RXO_RESP_AHEAD)
-		return keep(e, &e->kept_req, e->resp.epsn, pkt->psn, index);
+	if (act.kind == RXO_RESP_AHEAD) {
+		kept = keep(e, &e->kept_req, e->resp.epsn, pkt->psn, index);
+		res = kept == RXO_REORDER_FAR ? RXO_RES_BUSY : RXO_RES_OK;
+		rxo_resp_done(&e->resp, &act, res, &next);
+		return kept == RXO_REORDER_KEEP;
+	}
 	res = execute(e, &act, payload);
 	SIM_TRACE(e, "takes %s: kind %d, result %d", sim_trace_pkt(pkt),
 		  act.kind, res);
@@ -396,7 +407,8 @@ static bool rx_answer(struct sim_end *e, const struct rxo_pkt *pkt,
 		return false;
 	}
 	if (act.kind == RXO_ACK_AHEAD)
-		return keep(e, &e->kept_ans, e->req.una, pkt->psn, index);
+		return keep(e, &e->kept_ans, e->req.una, pkt->psn, index) ==
+		       RXO_REORDER_KEEP;
 	if (act.kind == RXO_ACK_RESULT)
 		payload = (const u8 *)&act.orig;
 	if (act.kind != RXO_ACK_TAKEN) {
@@ -443,13 +455,10 @@ static void feed_requests(struct sim_end *e)
 {
 	struct rxo_psn psn;
 
-	while (rxo_reorder_first(&e->kept_req.order, &psn)) {
-		if (rxo_psn_after(psn, e->resp.epsn)) {
-			rxo_resp_gap(&e->resp);
-			return;
-		}
+	while (rxo_reorder_first(&e->kept_req.order, &psn) &&
+	       !rxo_psn_after(psn, e->resp.epsn))
 		feed(e, &e->kept_req, psn);
-	}
+	rxo_resp_gap(&e->resp, e->kept_req.order.count);
 }
 
 static void feed_answers(struct sim_end *e)

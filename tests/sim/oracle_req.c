@@ -235,6 +235,7 @@ static void progress(struct sim_end *e, struct sim_flow *f, u64 una)
 	while (f->una_op != f->begun && end_of(sim_op(f, f->una_op)) <= una)
 		f->una_recvs += sim_takes_recv(sim_op(f, f->una_op++)->opcode);
 	f->tries = una < f->max;	/* that one is out already */
+	f->gap_told = f->acked > una;
 	f->rnr_naks = 0;
 	f->rnr_until = 0;
 	f->progress_at = e->sim->now;
@@ -255,6 +256,7 @@ static bool acknowledged(struct sim_end *e, struct sim_flow *f, u64 to)
 	}
 	if (una != f->una)
 		progress(e, f, una);
+	f->gap_told |= una != to;
 	return una == to;
 }
 
@@ -282,6 +284,7 @@ static void hears_nak(struct sim_end *e, struct sim_flow *f, u64 seq, u32 code)
 	if (!code)
 		f->acked = max(f->acked, seq);
 	acknowledged(e, f, seq);
+	f->gap_told |= !code;
 	if (code && code < ARRAY_SIZE(status) && oracle_find(f, seq, &idx) &&
 	    idx == f->una_op) {
 		f->nak = status[code];
@@ -401,7 +404,8 @@ static void check_error(struct sim_end *e, struct sim_flow *f,
 			   !e->req_cfg.max_rd_atomic), "operation error");
 		break;
 	case RXO_WC_RETRY_EXC_ERR:
-		SIM_CHECK(e, f->done == f->una_op && e->req_cfg.timeout,
+		SIM_CHECK(e, f->done == f->una_op &&
+			  (e->req_cfg.timeout || f->gap_told),
 			  "retries of another request");
 		SIM_CHECK(e, f->tries > e->req_cfg.retry_cnt,
 			  "gives up after %u tries", f->tries);

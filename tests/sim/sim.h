@@ -209,6 +209,7 @@ struct sim_flow {
 	} read[SIM_READS];	/* READs and atomics sent, free running */
 	u32 read_head, read_tail;
 	u32 tries;		/* times that una was sent without an answer */
+	bool gap_told;		/* an answer has said that una, or more, is missing */
 	u32 rnr_naks;		/* in a row */
 	u32 una_recvs;		/* requests before una_op that take a receive */
 	bool limited;		/* the peer has told how many receives it has */
