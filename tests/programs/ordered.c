@@ -7,44 +7,19 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <infiniband/rxodv.h>
 
 #include "t.h"
 #include "t_link.h"
+#include "t_ordered.h"
 
 /* ------------------------------------------------------------------- helpers */
-
-static struct ibv_qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
-			     uint32_t flags)
-{
-	struct rxodv_qp_init_attr ours = {
-		.comp_mask = RXODV_QP_INIT_ATTR_MASK_CREATE_FLAGS,
-		.create_flags = flags,
-	};
-	struct ibv_qp_init_attr_ex ex = {
-		.send_cq = attr->send_cq, .recv_cq = attr->recv_cq,
-		.cap = attr->cap, .qp_type = attr->qp_type,
-		.sq_sig_all = attr->sq_sig_all,
-		.comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd,
-	};
-	struct ibv_qp *qp = rxodv_create_qp(pd->context, &ex, &ours);
-
-	attr->cap = ex.cap;
-	return qp;
-}
-
-static struct ibv_qp *create_ordered(struct ibv_pd *pd,
-				     struct ibv_qp_init_attr *attr)
-{
-	return create(pd, attr, RXODV_QP_CREATE_ORDERED_COMPLETIONS);
-}
 
 /* Both kinds of completions in one CQ, scq, at both ends. */
 static struct ibv_qp *create_one_cq(struct ibv_pd *pd,
 				    struct ibv_qp_init_attr *attr)
 {
 	attr->recv_cq = attr->send_cq;
-	return create_ordered(pd, attr);
+	return t_create_ordered(pd, attr);
 }
 
 static void open_link(struct t_link *l, struct t_config *config)
@@ -104,7 +79,7 @@ static void expect(struct ibv_cq *cq, enum ibv_wc_opcode opcode, uint64_t id,
 
 static void test_refusals(void)
 {
-	struct t_config config = { .create = create_ordered };
+	struct t_config config = { .create = t_create_ordered };
 	struct ibv_qp_attr attr = { .timeout = 0 };
 	struct ibv_qp_init_attr init;
 	struct t_link l;
@@ -130,7 +105,7 @@ static void test_refusals(void)
 
 	memset(&init, 0, sizeof(init));
 	errno = 0;
-	t_true(!create(t_port[0].pd, &init, 1U << 31) && errno == EOPNOTSUPP,
+	t_true(!t_create_qp(t_port[0].pd, &init, 1U << 31) && errno == EOPNOTSUPP,
 	       "unknown flag");
 }
 

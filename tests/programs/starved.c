@@ -10,11 +10,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include <infiniband/rxodv.h>
 
 #include "fail_walk.h"
 #include "t.h"
 #include "t_link.h"
+#include "t_ordered.h"
 
 #define MODULE		"rxe_ordered"
 #define LEN		20000	/* of a message: several packets, and a train */
@@ -224,25 +224,6 @@ static void test_answers(void)
 
 /* ------------------------------------------------------- ordered completions */
 
-static struct ibv_qp *create_ordered(struct ibv_pd *pd,
-				     struct ibv_qp_init_attr *attr)
-{
-	struct rxodv_qp_init_attr ours = {
-		.comp_mask = RXODV_QP_INIT_ATTR_MASK_CREATE_FLAGS,
-		.create_flags = RXODV_QP_CREATE_ORDERED_COMPLETIONS,
-	};
-	struct ibv_qp_init_attr_ex ex = {
-		.send_cq = attr->send_cq, .recv_cq = attr->recv_cq,
-		.cap = attr->cap, .qp_type = attr->qp_type,
-		.sq_sig_all = attr->sq_sig_all,
-		.comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd,
-	};
-	struct ibv_qp *qp = rxodv_create_qp(pd->context, &ex, &ours);
-
-	attr->cap = ex.cap;
-	return qp;
-}
-
 /*
  * A receive is held, since the acknowledgement of the send before it is lost, and there
  * is no memory to ask for it. So it has not been asked for: it is as soon as there is
@@ -250,7 +231,7 @@ static struct ibv_qp *create_ordered(struct ibv_pd *pd,
  */
 static void test_probe(void)
 {
-	struct t_config config = { .sig_all = true, .create = create_ordered };
+	struct t_config config = { .sig_all = true, .create = t_create_ordered };
 	struct t_link l;
 
 	pair_conn_init(&config.conn, &t_port[0], &t_port[1]);

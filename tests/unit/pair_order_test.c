@@ -134,6 +134,24 @@ T_TEST(pair_order__both_out_of_receives)
 	T_CHECK(proven);
 }
 
+/* The same while the network fails, and keeps no order. */
+T_TEST(pair_order__both_out_of_receives_with_faults)
+{
+	struct pair_cfg c = base();
+
+	c.credits = 1;
+	c.overtaking = 10000000;
+	c.rnr_timer = 20;			/* 10 ms and more */
+	for (c.seed = 1; c.seed <= 300; c.seed++) {
+		t_context("seed %llu", c.seed);
+		c.tells = c.seed % 2;
+		c.loss = c.seed % 4 * 3;
+		c.dup = c.seed % 5 * 2;
+		c.delay = c.seed % 3 * 4;
+		run(&c);
+	}
+}
+
 /* Where each tells the other how many receives it has, nothing is sent in vain. */
 T_TEST(pair_order__credits_instead_of_rnr)
 {
@@ -156,24 +174,6 @@ T_TEST(pair_order__credits_instead_of_rnr)
 		}
 	T_CHECK(refused[0] && again[0]);
 	T_CHECK(!refused[1] && !again[1]);
-}
-
-/* The same while the network fails, and keeps no order. */
-T_TEST(pair_order__both_out_of_receives_with_faults)
-{
-	struct pair_cfg c = base();
-
-	c.credits = 1;
-	c.overtaking = 10000000;
-	c.rnr_timer = 20;			/* 10 ms and more */
-	for (c.seed = 1; c.seed <= 300; c.seed++) {
-		t_context("seed %llu", c.seed);
-		c.tells = c.seed % 2;
-		c.loss = c.seed % 4 * 3;
-		c.dup = c.seed % 5 * 2;
-		c.delay = c.seed % 3 * 4;
-		run(&c);
-	}
 }
 
 /* Any losses and no reordering: NAKs release here, and must not do so early. */
