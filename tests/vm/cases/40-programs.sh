@@ -165,7 +165,8 @@ case_rxo_order() {
 	need_file "$RXO_BUILD/rxo"
 	need_own_driver
 	topo_pair
-	in_a timeout -k 2 160 "$RXO_BUILD/rxo" order --completions 5000
+	in_a timeout -k 2 160 "$RXO_BUILD/rxo" order --completions 5000 \
+		--hold $((200 * RXO_SLOW)) --stall $((50 * RXO_SLOW))
 }
 timeout_rxo_order=180
 
