@@ -322,16 +322,17 @@ static enum rxo_resp_result rxo_rx_exec(struct rxo_qp *qp,
 	}
 }
 
-/* Behind a gap: until it is filled, if there is room. True: it is kept, or was. */
-static bool rxo_rx_keep(struct rxo_qp *qp, struct rxo_kept **where,
-			struct rxo_psn next, struct rxo_psn psn,
-			struct sk_buff *skb, u32 seg)
+/* Behind a gap: until it is filled, if there is room. */
+static enum rxo_resp_result
+rxo_rx_keep(struct rxo_qp *qp, struct rxo_kept **where, struct rxo_psn next,
+	    struct rxo_psn psn, struct sk_buff *skb, u32 seg)
 {
 	enum rxo_drop why = rxo_kept_add(qp, where, next, psn, skb, seg);
 
-	if (why)
-		rxo_rx_drop(qp->dev, why);
-	return !why || why == RXO_DROP_DUP;
+	if (!why)
+		return RXO_RES_OK;
+	rxo_rx_drop(qp->dev, why);
+	return why == RXO_DROP_DUP ? RXO_RES_KEPT : RXO_RES_BUSY;
 }
 
 /* Follow-up of a responder commit. ERR is entered when the NAK has left. */
@@ -366,7 +367,7 @@ static void rxo_rx_request(struct rxo_qp *qp, const struct rxo_pkt *pkt,
 	}
 	if (act.kind == RXO_RESP_AHEAD) {
 		res = rxo_rx_keep(qp, &qp->kept_req, qp->resp.epsn, pkt->psn,
-				  skb, seg) ? RXO_RES_OK : RXO_RES_BUSY;
+				  skb, seg);
 		rxo_resp_done(&qp->resp, &act, res, &next);
 		return;
 	}

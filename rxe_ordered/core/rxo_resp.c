@@ -68,6 +68,7 @@ static void rxo_resp_ask(struct rxo_resp *resp)
 	rxo_resp_owe_nak(resp, resp->epsn,
 			 rxo_aeth_make(RXO_AETH_NAK, RXO_NAK_PSN));
 	resp->seq_nak_sent = true;
+	resp->begun = false;
 }
 
 static void rxo_resp_dropped(struct rxo_resp *resp, struct rxo_psn psn)
@@ -105,6 +106,14 @@ static void rxo_resp_rx_ahead(struct rxo_resp *resp, struct rxo_resp_act *act)
 	rxo_resp_ask(resp);
 }
 
+/* All before @next, or more. */
+static void rxo_resp_sent_again(struct rxo_resp *resp, struct rxo_psn next)
+{
+	if (!resp->begun || rxo_psn_after(next, resp->again))
+		resp->again = next;
+	resp->begun = true;
+}
+
 /*
  * A NAK has asked for the packet at epsn, and here it is, before @next. Some peers
  * send only this one again, and ask for an ACK; most send everything from here
@@ -112,19 +121,19 @@ static void rxo_resp_rx_ahead(struct rxo_resp *resp, struct rxo_resp_act *act)
  * come before they have sent it: one that counts what it has sent from where it
  * went back may take it as seen (rdma_rxe does) and, should the last packet be lost
  * now, wait for ever. So what was kept is acknowledged when it comes again and
- * asks, as if it had not been kept.
+ * asks, as if it had not been kept, unless it has come again while it waited.
  */
 static void rxo_resp_fills(struct rxo_resp *resp, struct rxo_psn next)
 {
 	if (!resp->seq_nak_sent || resp->nak_owed || resp->rnr_nak_sent)
 		return;
 	resp->filled = true;
-	resp->again = next;
+	rxo_resp_sent_again(resp, next);
 }
 
 void rxo_resp_unkeep(struct rxo_resp *resp, struct rxo_pkt *pkt)
 {
-	pkt->ackreq &= !resp->filled;
+	pkt->ackreq &= !resp->filled || rxo_psn_before(pkt->psn, resp->again);
 	resp->dropped_told = false;
 }
 
@@ -133,7 +142,7 @@ static bool rxo_resp_was_kept(struct rxo_resp *resp, const struct rxo_pkt *pkt)
 {
 	if (!resp->filled || rxo_psn_before(pkt->psn, resp->again))
 		return false;
-	resp->again = rxo_psn_add(pkt->psn, 1);
+	rxo_resp_sent_again(resp, rxo_psn_add(pkt->psn, 1));
 	return true;
 }
 
@@ -475,8 +484,10 @@ void rxo_resp_done(struct rxo_resp *resp, const struct rxo_resp_act *act,
 	if (act->kind == RXO_RESP_DROP)
 		return;
 	if (act->kind == RXO_RESP_AHEAD) {
-		if (result != RXO_RES_OK)
+		if (result == RXO_RES_BUSY)
 			rxo_resp_dropped(resp, act->pkt.psn);
+		else if (result == RXO_RES_KEPT && !resp->nak_owed)
+			rxo_resp_sent_again(resp, rxo_psn_add(act->pkt.psn, 1));
 		return;
 	}
 	if (act->kind == RXO_RESP_NONE) {

@@ -62,9 +62,10 @@ struct rxo_resp {
 	/*
 	 * The packet that a NAK asked for has come, and nothing has been acknowledged
 	 * since. A peer that goes back now sends what was kept a second time; so far
-	 * it has got to the packet before @again.
+	 * it has got to the packet before @again, if it is known to have begun.
 	 */
 	bool filled;
+	bool begun;
 	struct rxo_psn again;
 	struct rxo_rdres rd;	/* READs and atomics: kept, to be answered */
 	bool failed;		/* class A/C error: nothing more is executed */
@@ -89,8 +90,8 @@ enum rxo_resp_kind {
  * What the caller executes before rxo_resp_done().
  *
  * AHEAD: the caller may keep the packet (rxo_reorder.h) and bring it again once
- *	epsn has reached it; if it cannot, RXO_RES_BUSY (a packet that it has
- *	already is kept). When it has brought all that it can: rxo_resp_gap().
+ *	epsn has reached it; if it cannot, RXO_RES_BUSY, and if it has the packet
+ *	already, RXO_RES_KEPT. When it has brought all that it can: rxo_resp_gap().
  * RECV: if need_recv, take the next receive request (none: RXO_RES_NO_RECV; bad
  *	entry: RXO_RES_RECV_BAD). Place len bytes at offset of its scatter list
  *	(not accessible: RXO_RES_LOC_PROT; beyond its length: RXO_RES_LOC_LEN).
@@ -137,6 +138,7 @@ enum rxo_resp_result {
 				 * packet stays with the caller and serves the
 				 * next need_recv.
 				 */
+	RXO_RES_KEPT,		/* AHEAD: one that is kept has come again */
 };
 
 /* Follow-up of a commit. complete and fatal may both be set. */

@@ -154,7 +154,7 @@ static enum rxo_resp_result keep(struct world *w, struct tape *t,
 		w->kept[slot] = *pkt;
 		return RXO_RES_OK;
 	case RXO_REORDER_DUP:
-		return RXO_RES_OK;
+		return RXO_RES_KEPT;
 	default:
 		return RXO_RES_BUSY;
 	}

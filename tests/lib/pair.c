@@ -28,13 +28,6 @@ static u8 pattern(u32 side, u32 op, u32 byte)
 	return (u8)((byte * 31 + byte / 251 + op * 7 + side * 101) | 1);
 }
 
-static bool op_needs_recv(const struct pair_op *op)
-{
-	return op->opcode == RXE_ORDERED_WR_SEND ||
-	       op->opcode == RXE_ORDERED_WR_SEND_WITH_IMM ||
-	       op->opcode == RXE_ORDERED_WR_RDMA_WRITE_WITH_IMM;
-}
-
 static bool op_is_write(const struct pair_op *op)
 {
 	return op->opcode == RXE_ORDERED_WR_RDMA_WRITE ||
@@ -45,6 +38,12 @@ static bool op_is_send(const struct pair_op *op)
 {
 	return op->opcode == RXE_ORDERED_WR_SEND ||
 	       op->opcode == RXE_ORDERED_WR_SEND_WITH_IMM;
+}
+
+static bool op_needs_recv(const struct pair_op *op)
+{
+	return op_is_send(op) ||
+	       op->opcode == RXE_ORDERED_WR_RDMA_WRITE_WITH_IMM;
 }
 
 static bool op_is_read(const struct pair_op *op)
@@ -62,8 +61,6 @@ static __be32 op_imm(u32 side, u32 op)
 {
 	return cpu_to_be32(0xabc00000 | side << 16 | op);
 }
-
-/* ------------------------------------------------------------------ set-up */
 
 /* ----------------------------------------------------------------- atomics */
 
@@ -480,6 +477,8 @@ pair_keep(struct pair *p, u32 side, struct pair_kept *kept, struct rxo_psn next,
 	if (verdict == RXO_REORDER_KEEP)
 		kept->pkt[slot] = *in;
 	p->end[side].n_kept += verdict == RXO_REORDER_KEEP;
+	if (verdict == RXO_REORDER_DUP)
+		return RXO_RES_KEPT;
 	return verdict == RXO_REORDER_FAR ? RXO_RES_BUSY : RXO_RES_OK;
 }
 

@@ -341,6 +341,12 @@ static enum rxo_reorder_verdict keep(struct sim_end *e, struct sim_kept *kept,
 	return RXO_REORDER_KEEP;
 }
 
+static const enum rxo_resp_result kept_results[] = {
+	[RXO_REORDER_KEEP] = RXO_RES_OK,
+	[RXO_REORDER_DUP] = RXO_RES_KEPT,
+	[RXO_REORDER_FAR] = RXO_RES_BUSY,
+};
+
 /* True: the packet has been kept. */
 static bool rx_request(struct sim_end *e, const struct rxo_pkt *pkt,
 		       const u8 *payload, u32 index)
@@ -358,8 +364,7 @@ static bool rx_request(struct sim_end *e, const struct rxo_pkt *pkt,
 	}
 	if (act.kind == RXO_RESP_AHEAD) {
 		kept = keep(e, &e->kept_req, e->resp.epsn, pkt->psn, index);
-		res = kept == RXO_REORDER_FAR ? RXO_RES_BUSY : RXO_RES_OK;
-		rxo_resp_done(&e->resp, &act, res, &next);
+		rxo_resp_done(&e->resp, &act, kept_results[kept], &next);
 		return kept == RXO_REORDER_KEEP;
 	}
 	res = execute(e, &act, payload);

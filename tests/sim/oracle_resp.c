@@ -166,6 +166,7 @@ void oracle_executes(struct sim_end *e, const struct rxo_pkt *pkt,
 	case RXO_RES_OK:
 		executed_well(e, f, pkt, act->orig, executed);
 		break;
+	case RXO_RES_KEPT:	/* not of what is executed */
 	case RXO_RES_BUSY:
 		break;
 	case RXO_RES_NO_RECV:

@@ -118,6 +118,49 @@ T_TEST(resp_dropped__told_and_then_more_is_kept)
 	sends_nothing();
 }
 
+/*
+ * The NAK for 10 has left, and a peer that goes back has sent all again: 11 overtakes 10,
+ * and its copy is still kept.
+ */
+T_TEST(resp_dropped__the_second_copy_of_what_waits)
+{
+	struct rxo_pkt pkt = packet(RXO_OP_SEND_ONLY, 11, 1);
+
+	init();
+	keep(11);
+	keep(12);
+	sends_ack(10, NAK_SEQ, 0);
+	ahead(11, RXO_RES_KEPT);
+	rxo_resp_gap(&resp, true);
+	arrives(10);
+	pkt.ackreq = true;
+	rxo_resp_unkeep(&resp, &pkt);
+	T_EQ(rx_pkt(&pkt), RXO_RESP_RECV);
+	done(RXO_RES_OK);
+	sends_ack(11, ACK, 2);
+	sends_nothing();
+}
+
+/* Before the NAK has left it is the network that repeats. */
+T_TEST(resp_dropped__a_second_copy_of_the_network)
+{
+	struct rxo_pkt pkt = packet(RXO_OP_SEND_ONLY, 11, 1);
+
+	init();
+	keep(11);
+	ahead(11, RXO_RES_KEPT);
+	sends_ack(10, NAK_SEQ, 0);
+	arrives(10);
+	pkt.ackreq = true;
+	rxo_resp_unkeep(&resp, &pkt);
+	T_EQ(rx_pkt(&pkt), RXO_RESP_RECV);
+	done(RXO_RES_OK);
+	sends_nothing();
+	/* Now it comes again. */
+	T_EQ(rx_pkt(&pkt), RXO_RESP_NONE);
+	done(RXO_RES_OK);
+}
+
 /* One packet after the other, with all time in between to say something. */
 static void sends_all(u32 *naks)
 {
