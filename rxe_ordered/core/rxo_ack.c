@@ -116,8 +116,9 @@ bool rxo_ack_kept_due(struct rxo_req *req, const struct rxo_psn *kept, u64 now)
 
 /*
  * The packet at @old had been repaired; now una has moved, and the peer has @to
- * next. If it was repaired because an answer was late, what comes of it proves
- * little: there may have been no gap, or one that is longer.
+ * next. If it was repaired @early, because an answer was late, what comes of it proves
+ * little: there may have been no gap, or one that is longer. Nor does it if the packet
+ * has arrived by itself before it could be sent again.
  */
 static void rxo_ack_judge(struct rxo_req *req, struct rxo_psn old,
 			  struct rxo_psn to, bool early)
@@ -144,7 +145,8 @@ static void rxo_ack_rx_ack(struct rxo_req *req, struct rxo_psn psn, u64 now,
 			   struct rxo_ack_act *act)
 {
 	struct rxo_psn to = rxo_psn_add(psn, 1), old = req->una;
-	bool repaired = req->repaired, early = req->early;
+	bool early = req->early || req->repair;
+	bool repaired = req->repaired || req->repair;
 	bool there = rxo_req_advance(req, to, now);
 
 	if (repaired && !rxo_psn_eq(req->una, old))

@@ -73,9 +73,9 @@ static void plan_link(struct sim_link *link, struct rng *r)
 	link->queue_ns = log_range(r, 20 * NS_PER_US, 500 * NS_PER_US);
 }
 
-static bool link_is_clean(const struct sim_link *l)
+static bool link_loses_nothing(const struct sim_link *l)
 {
-	return !l->loss && !l->corrupt && !l->late;
+	return !l->loss && !l->corrupt;
 }
 
 /* There and back, with the queues half full. */
@@ -132,18 +132,22 @@ void sim_plan(struct sim *sim)
 
 /* -------------------------------------------------------------- connections */
 
-static u8 plan_timeout(const struct sim *sim, struct rng *r)
+/*
+ * Of what @side sends none gets lost, or it is asked for: answers come in order, and
+ * a request that is overtaken is missed by the peer.
+ */
+static bool needs_no_timeout(const struct sim *sim, u32 side)
+{
+	return link_loses_nothing(&sim->link[0]) &&
+	       link_loses_nothing(&sim->link[1]) && !sim->link[side].late;
+}
+
+static u8 plan_timeout(const struct sim *sim, u32 side, struct rng *r)
 {
 	u64 want = 3 * round_trip(sim) + 20 * NS_PER_US;
 	u8 code = 1;
 
-	/*
-	 * Nothing gets lost: need not be noticed. Not where packets are overtaken: a NAK
-	 * for one that then comes by itself may hide, once in many thousand worlds, that
-	 * those behind it were dropped, and then a time-out is needed.
-	 */
-	if (link_is_clean(&sim->link[0]) && link_is_clean(&sim->link[1]) &&
-	    !rng_below(r, 3))
+	if (needs_no_timeout(sim, side) && !rng_below(r, 3))
 		return 0;
 	while ((4096ull << code) < want)
 		code++;
@@ -172,7 +176,7 @@ static void plan_end(struct sim_conn *conn, u32 side, struct rng *r)
 		.mtu = conn->plan.mtu,
 		.pkey = RXO_DEFAULT_PKEY,
 		.max_rd_atomic = (u8)(rng_below(r, 20) ? rng_range(r, 1, 16) : 0),
-		.timeout = plan_timeout(sim, r),
+		.timeout = plan_timeout(sim, side, r),
 		.retry_cnt = (u8)(rng_below(r, 4) ? 7 : rng_below(r, 8)),
 		.rnr_retry = (u8)(rng_below(r, 4) ? 7 : rng_below(r, 7)),
 		.window = (u32)log_range(r, 1, 256),

@@ -574,6 +574,29 @@ T_TEST(ack_rx__repair_is_called_off)
 	r_flush(&r, 1, 1);
 }
 
+/*
+ * A NAK for a packet that was only late, and comes before it is sent again. The peer has
+ * said so once, and will not say that it has dropped what was behind.
+ */
+T_TEST(ack_rx__what_a_nak_asked_for_comes_by_itself)
+{
+	r_init(&r);
+	r_post(&r, WRITE, SIG, 256 * 12);
+	r_send_all(&r);
+	T_EQ(r_nak(&r, 12, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r_ack(&r, 12), RXO_ACK_TAKEN);
+	T_EQ(r_send(&r), 13);
+	T_EQ(r_send_all(&r), 8);
+	T_EQ(r.req.keeps, RXO_KEEPS_MAYBE);
+
+	/* One that keeps packets asks for what it misses. */
+	r_one_is_missing();
+	T_EQ(r_nak(&r, 15, RXO_NAK_PSN), RXO_ACK_TAKEN);
+	T_EQ(r.req.keeps, RXO_KEEPS_YES);
+	T_EQ(r_ack(&r, 15), RXO_ACK_TAKEN);
+	T_EQ(r_next(&r), RXO_REQ_IDLE);
+}
+
 /* The repair is lost: the timer goes back, over everything, as answers come. */
 T_TEST(ack_rx__lost_repair_times_out)
 {
