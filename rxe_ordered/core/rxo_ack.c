@@ -251,20 +251,18 @@ static enum rxo_status rxo_ack_nak_status(u8 code)
 }
 
 /*
- * The request that holds @psn has failed at the peer. If an earlier READ still
- * misses data, that comes first; the same NAK will come again for the request.
+ * The request that holds @psn has failed at the peer, and all before it has been
+ * executed. The data of an earlier READ may still be on its way, or have been lost.
  */
 static void rxo_ack_rx_fatal_nak(struct rxo_req *req, struct rxo_psn psn,
-				 enum rxo_status status, u64 now,
-				 struct rxo_ack_act *act)
+				 enum rxo_status status, u64 now)
 {
 	bool there = rxo_req_advance(req, psn, now);
-	const struct rxo_swqe *wqe = rxo_req_at(req, req->una_idx);
+	u32 idx = rxo_ack_find(req, psn);
 
-	if (there || rxo_psn_in(psn, wqe->first, wqe->last))
-		rxo_req_fail(req, req->una_idx, status);
-	else
-		rxo_ack_implied_nak(req, act);
+	if (!there && idx != req->una_idx)
+		rxo_ack_ahead(req, psn, psn, now);
+	rxo_req_fail(req, idx, status);
 }
 
 /* @psn lies in una .. max - 1. */
@@ -290,7 +288,7 @@ static void rxo_ack_rx_aeth(struct rxo_req *req, const struct rxo_pkt *pkt,
 		status = rxo_ack_nak_status(value);
 		if (status == RXO_WC_SUCCESS)
 			break;
-		rxo_ack_rx_fatal_nak(req, pkt->psn, status, now, act);
+		rxo_ack_rx_fatal_nak(req, pkt->psn, status, now);
 		return;
 	}
 	rxo_ack_drop(act, RXO_DROP_RESPONSE);	/* reserved code */

@@ -281,12 +281,10 @@ static void hears_nak(struct sim_end *e, struct sim_flow *f, u64 seq, u32 code)
 	u32 idx;
 
 	/* What comes before a gap has been executed, if READ data is missing there or not. */
-	if (!code)
-		f->acked = max(f->acked, seq);
+	f->acked = max(f->acked, seq);
 	acknowledged(e, f, seq);
 	f->gap_told |= !code;
-	if (code && code < ARRAY_SIZE(status) && oracle_find(f, seq, &idx) &&
-	    idx == f->una_op) {
+	if (code && code < ARRAY_SIZE(status) && oracle_find(f, seq, &idx)) {
 		f->nak = status[code];
 		f->nak_at = seq;
 	}
@@ -379,13 +377,19 @@ static void check_success(struct sim_end *e, struct sim_flow *f,
 	memcpy(e->local.shadow + slot, mem, op->len);
 }
 
-static void check_remote_error(struct sim_end *e, struct sim_flow *f,
-			       u32 status)
+/* Has a NAK said that the oldest request has failed? */
+static bool is_refused(struct sim_flow *f)
 {
 	u32 idx = 0;
 
-	SIM_CHECK(e, f->nak == status && oracle_find(f, f->nak_at, &idx) &&
-		  idx == f->done, "status %u without such a NAK", status);
+	return f->nak && oracle_find(f, f->nak_at, &idx) && idx == f->done;
+}
+
+static void check_remote_error(struct sim_end *e, struct sim_flow *f,
+			       u32 status)
+{
+	SIM_CHECK(e, f->nak == status && is_refused(f),
+		  "status %u without such a NAK", status);
 	SIM_CHECK(e, f->peer_error == status,
 		  "status %u, but the peer met %u", status, f->peer_error);
 }
@@ -409,6 +413,7 @@ static void check_error(struct sim_end *e, struct sim_flow *f,
 			  "retries of another request");
 		SIM_CHECK(e, f->tries > e->req_cfg.retry_cnt,
 			  "gives up after %u tries", f->tries);
+		SIM_CHECK(e, !is_refused(f), "does not heed a NAK");
 		break;
 	case RXO_WC_RNR_RETRY_EXC_ERR:
 		SIM_CHECK(e, f->done == f->una_op &&

@@ -780,19 +780,48 @@ T_TEST(ack_rx__fatal_nak_beyond_a_read)
 {
 	r_init(&r);
 	r_post(&r, READ, SIG, 600);
+	r_post(&r, SEND, SIG, 1);
 	r_post(&r, WRITE, SIG, 1);
+	r_post(&r, SEND, SIG, 1);
 	r_send_all(&r);
 	r_data(&r, FIRST, 10, 256);
-	T_EQ(r_nak(&r, 13, RXO_NAK_REM_ACCESS), RXO_ACK_TAKEN);
+	T_EQ(r_nak(&r, 14, RXO_NAK_REM_ACCESS), RXO_ACK_TAKEN);
 	T_CHECK(!r_pop(&r));
 	T_EQ(r.req.n_implied_nak, 1);
 	T_EQ(r_send(&r), 11);
-	T_EQ(r_send(&r), 13);
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	T_EQ(r.act.wait, RXO_WAIT_FAILED);
 	r_data(&r, FIRST, 11, 256);
+	T_CHECK(!r_pop(&r));
 	r_data(&r, LAST, 12, 88);
-	T_EQ(r_nak(&r, 13, RXO_NAK_REM_ACCESS), RXO_ACK_TAKEN);
+	/* The NAK is remembered, and so is that what is before it has been executed. */
+	T_CHECK(!rxo_ack_kept_due(&r.req, NULL, r.now));
 	r_ends(&r, 0, RXO_WC_SUCCESS);
-	r_ends(&r, 1, RXO_WC_REM_ACCESS_ERR);
+	r_ends(&r, 1, RXO_WC_SUCCESS);
+	r_ends(&r, 2, RXO_WC_REM_ACCESS_ERR);
+	r_flush(&r, 3, 4);
+}
+
+/* The same if that data has been asked for already, and it does not come. */
+T_TEST(ack_rx__fatal_nak_behind_a_known_gap)
+{
+	r_init(&r);
+	r_post(&r, READ, SIG, 600);
+	r_post(&r, READ, SIG, 600);
+	r_post(&r, WRITE, SIG, 1);
+	r_send_all(&r);
+	r_data(&r, FIRST, 10, 256);
+	T_EQ(r_answer(&r, FIRST, 13, 0x1f, 256), RXO_ACK_AHEAD);
+	T_EQ(r_send(&r), 11);
+	T_EQ(r_nak(&r, 14, RXO_NAK_REM_ACCESS), RXO_ACK_TAKEN);
+	T_EQ(r_next(&r), RXO_REQ_WAIT);
+	T_EQ(r.act.wait, RXO_WAIT_FAILED);
+	while (!r_pop(&r)) {
+		r_time_out(&r);
+		r_send_all(&r);
+	}
+	T_EQ(r.done.status, RXO_WC_RETRY_EXC_ERR);
+	r_flush(&r, 1, 3);
 }
 
 /* The region goes away while a READ is answered: NAK inside its range. */
